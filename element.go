@@ -30,9 +30,10 @@ func BFloat16s[B ~uint16](bits []B) []BFloat16 {
 	return unsafe.Slice((*BFloat16)(unsafe.Pointer(unsafe.SliceData(bits))), cap(bits))[:len(bits)]
 }
 
-func kindOf[T Element]() kernels.Kind { return kernels.KindOf[T, Float16, BFloat16]() }
+func kindOf[T any]() kernels.Kind { return kernels.KindOf[T, Float16, BFloat16]() }
 
-// Quantized is the type of the numbers in a cache of 4 to 8 bits a number. Let y be a float32
+// Quantized is the type of the numbers in a cache: those of 4 to 8 bits, and those of [Element], as which
+// numbers are stored rounded once. Let y be a float32
 // that is quantized, and RN32 rounding to the nearest float32, ties to even:
 //
 //	Q8_0   d = RN32(amax/127) for 32 numbers, amax = max |y|; kept as the nearest float16
@@ -71,7 +72,7 @@ func kindOf[T Element]() kernels.Kind { return kernels.KindOf[T, Float16, BFloat
 // MXFP4 and NVFP4 the scale is NaN, 255 and 0x7f, and codes are 0. Where RN32(1/d) is
 // infinite, it counts as 0. A block of IQ4_NL whose magnitudes are below 1e-15 has bytes 0.
 type Quantized interface {
-	Q8_0 | int8 | E4M3 | E5M2 | Q4_0 | Q4_1 | Q5_0 | Q5_1 | IQ4_NL | MXFP4Floor | MXFP4RCeil | MXFP4Even | NVFP4
+	Element | Q8_0 | int8 | E4M3 | E5M2 | Q4_0 | Q4_1 | Q5_0 | Q5_1 | IQ4_NL | MXFP4Floor | MXFP4RCeil | MXFP4Even | NVFP4
 }
 
 // Dequantizable is the type of the numbers in a cache that [Dequantize] reads: those of [Quantized], and
@@ -178,7 +179,7 @@ type E5M2 uint8
 // mapped into memory, the pages of a cache. The bytes have the order of the machine, and blocks
 // are little-endian on every machine. Errors wrap ErrLength (bytes of a part of a number) or
 // ErrShape (numbers of two or four bytes that begin at another address than a multiple of that).
-func FromBytes[T Element | Dequantizable](bytes []byte) ([]T, error) {
+func FromBytes[T Dequantizable](bytes []byte) ([]T, error) {
 	const function = "posenc.FromBytes"
 	var zero T
 	size, align := int(unsafe.Sizeof(zero)), unsafe.Alignof(zero)
@@ -225,6 +226,8 @@ func quantizedKind[D Dequantizable]() kernels.Kind {
 		return kernels.KindGGMLMXFP4
 	case GGMLNVFP4:
 		return kernels.KindGGMLNVFP4
+	case float32, Float16, BFloat16:
+		return kindOf[D]()
 	}
-	return kernels.KindInt8
+	return kernels.KindI8
 }

@@ -74,6 +74,21 @@ func Hadamard[T Element](options HadamardOptions, tokens int, xs ...View[T]) err
 	return nil
 }
 
+// HadamardBlocks returns the blocks by which llama.cpp transforms the keys and the values of a cache, for the
+// Hadamard of their views: for keys the largest power of two from 64 to 512 that divides keyDim, for values 64, and
+// 0, no transform, where 64 does not divide the HeadDim. llama.cpp transforms those of the two that are in a
+// quantized type, and none where layers have different HeadDims (llama-kv-cache.cpp, 2026). Transform the queries
+// by keys once they are rotated, and the output of attention by values.
+func HadamardBlocks(keyDim, valueDim int) (keys, values int) {
+	if keyDim > 0 && keyDim%64 == 0 {
+		keys = min(keyDim&-keyDim, mostHadamard) // the lowest bit
+	}
+	if valueDim > 0 && valueDim%64 == 0 {
+		values = 64
+	}
+	return keys, values
+}
+
 // ofHadamard says what a block is to be, of a HeadDim.
 const ofHadamard = "a power of two from 32 to 512 that divides HeadDim %d"
 

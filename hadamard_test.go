@@ -3,6 +3,7 @@ package posenc_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -92,4 +93,28 @@ func digestHadamard[T posenc.Element](d *testkit.Digest) {
 		d.Must(posenc.Hadamard(posenc.HadamardOptions{HeadDim: 512, Block: block}, 2, posenc.View[T]{Data: x, Heads: 1}))
 		d.Add(x)
 	}
+}
+
+var _ = testkit.Register(testkit.Case{Function: "HadamardBlocks", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
+	dims := [2]int{a.Number(0, 1200), a.Number(0, 1200)}
+	if a.Yes() {
+		dims[0] = 64 * a.Below(20)
+	}
+	var keys, values int
+	return testkit.Call{
+		Run: func() error { keys, values = posenc.HadamardBlocks(dims[0], dims[1]); return nil },
+		Want: func() {
+			if keys != largestBlock(dims[0], 512) || values != largestBlock(dims[1], 64) {
+				panic(fmt.Sprintf("heads of %d have blocks of %d and %d", dims, keys, values))
+			}
+		},
+	}
+}})
+
+// largestBlock returns the largest power of two from 64 to most that divides dim, or 0.
+func largestBlock(dim, most int) (block int) {
+	for n := 64; n <= most && dim > 0 && dim%n == 0; n *= 2 {
+		block = n
+	}
+	return block
 }

@@ -2,6 +2,7 @@ package posenc
 
 import (
 	"cmp"
+	"math"
 	"unsafe"
 
 	"github.com/go-posenc/posenc/generic"
@@ -153,7 +154,7 @@ type IntoPages[S Element] struct {
 // tokens of lower slots in the page, which are read back, and all of them are quantized together. So the bytes
 // depend on how tokens come: 32 calls of one token give other codes than one call of 32 (docs/quantized.md).
 // What lies behind the last of them in the page has no meaning any more, so the tokens of a page come in the
-// order of their slots, also where tokens of other pages stand between: a slot below the one before it in the
+// order of their slots, also where tokens of other pages stand between: a slot below an earlier one of the
 // same page is an error. All lower slots of the page must have been written, or the page cleared. One call has to have all tokens
 // of a page that come at once: do not split them over calls or goroutines. You may split heads, and for
 // other formats tokens too.
@@ -234,12 +235,35 @@ func (x *IntoPages[S]) check(c *quantizedCall, name string, slots []int32, headD
 	if err != nil {
 		return r, err
 	}
-	for t := 1; r.Tokens > 1 && t < len(slots); t++ {
-		if at, before := int(slots[t]), int(slots[t-1]); at >= 0 && at < before && at/r.Tokens == before/r.Tokens {
-			return r, argument.Error(ErrPosition, c.function, argument.Indexed("slots", t), at, "at least %d, the slot before in the same page", before)
-		}
+	if t, before := descending(slots, r.Tokens); t > 0 {
+		return r, argument.Error(ErrPosition, c.function, argument.Indexed("slots", t), slots[t], "at least %d, the slot before in the same page", before)
 	}
 	return r, checkSource(c, name, &x.Src, x.Dst.Heads, dim, x.Norm, x.RotatedNorm)
+}
+
+// descending returns a token whose slot is below that of a token before it in the same page, and that slot, or 0.
+func descending(slots []int32, pageTokens int) (token int, before int32) {
+	if pageTokens == 1 || len(slots) < 2 {
+		return 0, 0
+	}
+	var last [4096]int32 // the slot before in the pages from first on
+	for first := 0; ; clear(last[:]) {
+		next := math.MaxInt
+		for t, slot := range slots {
+			switch page := int(slot) / pageTokens; {
+			case slot < 0 || page < first:
+			case page-first >= len(last):
+				next = min(next, page)
+			case slot < last[page-first]:
+				return t, last[page-first]
+			default:
+				last[page-first] = slot
+			}
+		}
+		if first = next; first == math.MaxInt {
+			return 0, 0
+		}
+	}
 }
 
 // recordStore is IntoPages without its type.

@@ -2,8 +2,10 @@ package posenc_test
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -234,4 +236,53 @@ func TestPagesErrors(t *testing.T) {
 	fail(posenc.DequantizePages(right.Src, right.Dst, posenc.DequantizeOptions{Tokens: 2, HeadDim: 40}), posenc.ErrShape, "options.HeadDim is 40, want a multiple of 16")
 	_, _, err := posenc.PagedView{Format: posenc.OpenVINOU4ByChannel}.Record(1024)
 	fail(err, posenc.ErrShape, "headDim is 1024, want a multiple of 16, at most 512")
+}
+
+// By channel a slot below an earlier one of its page is an error, also where tokens of other pages stand between
+// and where pages are far apart. All others are stored.
+func TestSlotsOfPageAscend(t *testing.T) {
+	const pages, pageTokens, dim = 10000, 32, 16
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	dst := posenc.PagedView{Format: posenc.OpenVINOU4ByChannel}
+	_, size, err := dst.Record(dim)
+	testkit.NoError(t, err)
+	dst.View = posenc.View[byte]{Data: make([]byte, pages*size), Heads: 1}
+	r := testkit.NewRand(35)
+	stored, refused := 0, 0
+	for range testkit.Rounds(2000) {
+		some := make([]int32, 1+r.IntN(4)) // pages
+		for i := range some {
+			some[i] = int32(r.IntN(pages))
+		}
+		slots := make([]int32, 2+r.IntN(6))
+		last, wrong := map[int32]int32{}, -1
+		for i := range slots {
+			page := some[r.IntN(len(some))]
+			slots[i] = page*pageTokens + int32(r.IntN(pageTokens))
+			if before, ok := last[page]; ok && r.IntN(4) > 0 {
+				slots[i] = before + int32(r.IntN(pageTokens-int(before%pageTokens)))
+			}
+			if r.IntN(8) == 0 {
+				slots[i] = -1
+				continue
+			}
+			if slots[i] < last[page] && wrong < 0 {
+				wrong = i
+			}
+			last[page] = slots[i]
+		}
+		err := posenc.RotateIntoPages(rope.At(slots), slots, posenc.IntoPages[float32]{Dst: dst, Src: posenc.View[float32]{Data: testkit.GoldenInputs(0, len(slots)*dim), Heads: 1}})
+		if wrong < 0 {
+			testkit.NoError(t, err)
+			stored++
+			continue
+		}
+		refused++
+		if !errors.Is(err, posenc.ErrPosition) || !strings.Contains(err.Error(), "the slot before in the same page") {
+			t.Fatalf("slots %d, where number %d is the first that descends: %v", slots, wrong, err)
+		}
+	}
+	if stored < 50 || refused < 50 {
+		t.Errorf("%d calls stored, %d refused", stored, refused)
+	}
 }

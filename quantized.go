@@ -60,16 +60,17 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 	}
 	units = unitsOf[D](headDim)
 	format := quantizedKind[D]()
-	scales, scale := format == kernels.KindInt8, format == kernels.KindE5M2
-	if format == kernels.KindE4M3 {
+	scales, scale := format.Scaled()
+	either := scales && scale
+	if either {
 		scales, scale = v.Scales != nil, v.Scales == nil
 	}
 	if scale && !(v.InverseScale >= 1/maxScale && v.InverseScale <= maxScale) || !scale && v.InverseScale != 0 {
-		expected := "0, because the scales are in Scales or in the blocks"
+		expected := "0, because the scales are in Scales or in the blocks, and float types have none"
 		if scale {
 			expected = "a number from 2^-126 to 2^126"
 		}
-		if scale && format == kernels.KindE4M3 {
+		if scale && either {
 			expected += ", or Scales"
 		}
 		return fail(ErrConfig, ".InverseScale", v.InverseScale, "%s", expected)

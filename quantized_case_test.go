@@ -17,6 +17,7 @@ var (
 		Call: oneOf(dequantizeCall[float32, posenc.Q8_0], dequantizeCall[float32, int8], dequantizeCall[float32, posenc.E4M3], dequantizeCall[float32, posenc.E5M2],
 			dequantizeCall[float32, posenc.Q4_0], dequantizeCall[posenc.Float16, posenc.Q4_1], dequantizeCall[float32, posenc.Q5_0], dequantizeCall[posenc.BFloat16, posenc.Q5_1], dequantizeCall[float32, posenc.IQ4_NL],
 			dequantizeCall[float32, posenc.MXFP4Floor], dequantizeCall[posenc.Float16, posenc.MXFP4RCeil], dequantizeCall[float32, posenc.MXFP4Even], dequantizeCall[posenc.BFloat16, posenc.NVFP4], dequantizeCall[float32, posenc.GGMLMXFP4], dequantizeCall[float32, posenc.GGMLNVFP4],
+			dequantizeCall[posenc.BFloat16, float32], dequantizeCall[posenc.Float16, posenc.Float16], dequantizeCall[float32, posenc.BFloat16],
 			dequantizeCall[posenc.Float16, posenc.Q8_0], dequantizeCall[posenc.BFloat16, int8], dequantizeCall[posenc.Float16, posenc.E4M3], dequantizeCall[posenc.BFloat16, posenc.E5M2]),
 		OnStack: func() error {
 			var values [2 * 64]float32
@@ -102,7 +103,7 @@ func quantizedOf[D posenc.Dequantizable](a *testkit.Arguments, tokens, heads, di
 	switch {
 	case scales:
 		v.Scales = testkit.Slice[float32](a, len(v.Data)/max(dim, 1))
-	case block == 1:
+	case block == 1 && !isFloat[D]():
 		v.InverseScale = float32(a.Real([]float64{1, 0.5, 3.25, 448.0 / 7, 1e-3}[a.Below(5)]))
 	}
 	if a.Rarely() {
@@ -133,7 +134,7 @@ func quantizedRight[D posenc.Dequantizable](v *posenc.QuantizedView[D], dim, blo
 	case posenc.E5M2:
 		return v.Scales == nil && rightScale
 	}
-	if block > 1 {
+	if block > 1 || isFloat[D]() {
 		return v.Scales == nil && v.InverseScale == 0
 	}
 	return v.Scales == nil && rightScale || v.Scales != nil && v.InverseScale == 0 && rightScales
@@ -170,7 +171,7 @@ func quantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h int, hea
 	case []posenc.Q8_0:
 		generic.QuantizeF32ToQ8(testkit.BytesOf(to), head)
 	case []int8:
-		v.Scales[at/len(head)] = generic.QuantizeRowF32ToI8(to, head)
+		v.Scales[at/len(head)] = generic.QuantizeRowF32ToI8(testkit.BytesOf(to), head)
 	case []posenc.E4M3:
 		if v.Scales == nil {
 			generic.QuantizeF32ToE4M3(testkit.BytesOf(to), head, v.InverseScale)
@@ -197,6 +198,16 @@ func quantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h int, hea
 		generic.QuantizeF32ToMXFP4(testkit.BytesOf(to), head, generic.MXFP4Even)
 	case []posenc.NVFP4:
 		generic.QuantizeF32ToNVFP4(testkit.BytesOf(to), head)
+	case []float32:
+		copy(to, head)
+	case []posenc.Float16:
+		for i, y := range head {
+			to[i] = testkit.Narrow[posenc.Float16](y)
+		}
+	case []posenc.BFloat16:
+		for i, y := range head {
+			to[i] = testkit.Narrow[posenc.BFloat16](y)
+		}
 	}
 }
 
@@ -212,7 +223,7 @@ func dequantizePlain[D posenc.Dequantizable](v *posenc.QuantizedView[D], t, h, d
 	case []posenc.Q8_0:
 		generic.DequantizeQ8ToF32(head, testkit.BytesOf(from))
 	case []int8:
-		generic.DequantizeI8ToF32(head, from, scale)
+		generic.DequantizeI8ToF32(head, testkit.BytesOf(from), scale)
 	case []posenc.E4M3:
 		generic.DequantizeE4M3ToF32(head, testkit.BytesOf(from), scale)
 	case []posenc.E5M2:
@@ -235,15 +246,34 @@ func dequantizePlain[D posenc.Dequantizable](v *posenc.QuantizedView[D], t, h, d
 		generic.DequantizeGGMLMXFP4ToF32(head, testkit.BytesOf(from))
 	case []posenc.GGMLNVFP4:
 		generic.DequantizeGGMLNVFP4ToF32(head, testkit.BytesOf(from))
+	case []float32:
+		copy(head, from)
+	case []posenc.Float16:
+		for i, x := range from {
+			head[i] = testkit.Widen(x)
+		}
+	case []posenc.BFloat16:
+		for i, x := range from {
+			head[i] = testkit.Widen(x)
+		}
 	}
 	hadamardPlain(head, v.Hadamard)
 	return head
 }
 
+// isFloat reports whether numbers of D are stored as they are.
+func isFloat[D posenc.Dequantizable]() bool {
+	switch any(*new(D)).(type) {
+	case float32, posenc.Float16, posenc.BFloat16:
+		return true
+	}
+	return false
+}
+
 // unitsOf returns how many D the elements are.
 func unitsOf[D posenc.Dequantizable](dim int) int {
 	switch any(*new(D)).(type) {
-	case int8, posenc.E4M3, posenc.E5M2:
+	case int8, posenc.E4M3, posenc.E5M2, float32, posenc.Float16, posenc.BFloat16:
 		return dim
 	case posenc.NVFP4:
 		return dim / generic.NVFP4Numbers

@@ -401,3 +401,117 @@ func TestQuantizedArguments(t *testing.T) {
 		t.Error("a call that failed wrote to its cache")
 	}
 }
+
+// One call keeps keys raw and rotated. Keys that are moved from there, again and
+// again, have the bits of keys that were rotated once, by another path: straight from the source, or, where the
+// raw ones are quantized, from what is read back.
+func TestRawAndRotated(t *testing.T) {
+	t.Run("raw=float32", rawAndRotated[float32, float32])
+	t.Run("raw=float16", rawAndRotated[posenc.Float16, posenc.Float16])
+	t.Run("raw=bfloat16", rawAndRotated[posenc.BFloat16, float32])
+	t.Run("raw=Q8_0", rawAndRotated[posenc.Q8_0, float32])
+}
+
+func rawAndRotated[R posenc.Quantized, S posenc.Element](t *testing.T) {
+	const tokens, heads, dim, room = 5, 2, 64, 9
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 48, Offset: 8, Layout: posenc.Interleaved})
+	k := posenc.View[S]{Data: make([]S, tokens*heads*dim), Heads: heads}
+	for i, x := range testkit.GoldenInputs(0, len(k.Data)) {
+		k.Data[i] = testkit.Narrow[S](x)
+	}
+	slots := []int32{8, 0, 3, 4, 1}
+	keys, raw := cacheFor[posenc.Q4_0](room, heads, dim, 32, 0), cacheFor[R](room, heads, dim, 0, 0)
+	direct := cacheFor[posenc.Q4_0](room, heads, dim, 32, 0)
+	testkit.NoError(t, posenc.RotateIntoQuantizedKV(rope.At([]int32{100, 101, 102, 103, 104}), slots,
+		posenc.IntoQuantized[posenc.Q4_0, S]{Dst: keys, Src: k},
+		posenc.IntoQuantized[R, S]{Dst: raw, Src: k}))
+	before := slices.Clone(raw.Data)
+	for _, positions := range [][]int32{{100, 101, 102, 103, 104}, {7, 0, 1 << 20, 5, 6}, {-3, 12, 9, 10, 11}} {
+		testkit.NoError(t, posenc.RotateQuantized(rope.At(positions), posenc.FromQuantized[posenc.Q4_0, R]{Dst: keys, DstSlots: slots, Src: raw, SrcSlots: slots}))
+		read := posenc.View[float32]{Data: make([]float32, len(k.Data)), Heads: heads}
+		testkit.NoError(t, posenc.Dequantize(read, raw, posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim, Slots: slots}))
+		testkit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), slots, posenc.IntoQuantized[posenc.Q4_0, float32]{Dst: direct, Src: read}))
+		if !slices.Equal(keys.Data, direct.Data) {
+			t.Errorf("keys moved to %d differ from keys rotated once", positions)
+		}
+		if _, same := any(raw.Data).([]S); same {
+			testkit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), slots, posenc.IntoQuantized[posenc.Q4_0, S]{Dst: direct, Src: k}))
+			if !slices.Equal(keys.Data, direct.Data) {
+				t.Errorf("keys moved to %d differ from the source rotated once", positions)
+			}
+		}
+	}
+	if !slices.Equal(raw.Data, before) {
+		t.Error("the raw keys have changed")
+	}
+}
+
+// A cache of float16 is what RotateInto writes, beside another format in the same call.
+func TestIntoFloatsIsRotateInto(t *testing.T) {
+	const tokens, heads, dim = 33, 3, 80
+	for _, layout := range allLayouts {
+		rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 32, Offset: 40, Layout: layout})
+		k := posenc.View[posenc.BFloat16]{Data: make([]posenc.BFloat16, tokens*heads*dim), Heads: heads}
+		for i, x := range testkit.GoldenInputs(0, len(k.Data)) {
+			k.Data[i] = testkit.Narrow[posenc.BFloat16](x)
+		}
+		keys, want := cacheFor[posenc.Float16](tokens, heads, dim, 0, 0), make([]posenc.Float16, len(k.Data))
+		values := cacheFor[int8](tokens, heads, dim, 0, 0)
+		a := rope.At(testkit.Sequence(tokens))
+		testkit.NoError(t, posenc.RotateIntoQuantizedKV(a, nil, posenc.IntoQuantized[posenc.Float16, posenc.BFloat16]{Dst: keys, Src: k}, posenc.IntoQuantized[int8, posenc.BFloat16]{Dst: values, Src: k}))
+		testkit.NoError(t, posenc.RotateInto(a, posenc.View[posenc.Float16]{Data: want, Heads: heads}, nil, k))
+		if i := testkit.FirstDifference(keys.Data, want); i >= 0 {
+			t.Errorf("%v: element %d is %#x, want %#x", layout, i, keys.Data[i], want[i])
+		}
+	}
+}
+
+// Values of llama.cpp without flash attention lie transposed: element j of the heads of the token in slot s is
+// j*kv_size+s (llama_kv_cache::set_input_v_idxs).
+func TestTransposedValues(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
+		transposedValues[posenc.Float16, float32](t)
+		transposedValues[float32, float32](t)
+		transposedValues[posenc.Float16, posenc.BFloat16](t)
+		transposedValues[posenc.BFloat16, posenc.BFloat16](t)
+	})
+}
+
+func transposedValues[D interface {
+	posenc.Quantized
+	posenc.Element
+}, S posenc.Element](t *testing.T) {
+	const all, tokens, room, extra = 3 * 100, 41, 64, 3 // other numbers lie behind those of a token
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit})
+	v := make([]S, tokens*(all+extra))
+	for i, x := range testkit.GoldenInputs(0, len(v)) {
+		v[i] = testkit.Narrow[S](x)
+	}
+	slots := testkit.Sequence(tokens) // runs of all lengths, some tokens nowhere
+	for i := range slots {
+		if i%9 == 8 {
+			slots[i] = -1
+		} else if i > 20 {
+			slots[i] += 20
+		}
+	}
+	got, want := make([]D, all*room), make([]D, all*room)
+	cache := posenc.QuantizedView[D]{View: posenc.View[D]{Data: got, Heads: all, TokenStride: 1, HeadStride: room}}
+	testkit.NoError(t, posenc.RotateIntoQuantized(rope.Unrotated(tokens), slots, posenc.IntoQuantized[D, S]{Dst: cache, HeadDim: 1,
+		Src: posenc.View[S]{Data: v, Heads: all, TokenStride: all + extra, HeadStride: 1}}))
+	for token, slot := range slots {
+		for j := 0; j < all && slot >= 0; j++ {
+			want[j*room+int(slot)] = testkit.Narrow[D](testkit.Widen(v[token*(all+extra)+j]))
+		}
+	}
+	if i := testkit.FirstDifference(got, want); i >= 0 {
+		t.Errorf("%T of %T: element %d of slot %d is %v, want %v", got, v, i/room, i%room, got[i], want[i])
+	}
+	read := make([]float32, all)
+	testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: read, Heads: all}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: 1, Slots: slots[3:4]}))
+	for j, x := range read {
+		if x != testkit.Widen(want[j*room+3]) {
+			t.Fatalf("element %d is read back as %v", j, x)
+		}
+	}
+}

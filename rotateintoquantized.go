@@ -123,7 +123,7 @@ func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, k
 
 type quantizedCall struct {
 	function    string
-	tokens, end int  // end is behind the last token of the caches that is written
+	tokens, end int  // end is behind the last token that is written of caches without slots of their own
 	slots       bool // there are
 	fullWidth   bool // rows have an entry for each element
 	rotates     bool // some heads do
@@ -176,9 +176,9 @@ func (x *IntoQuantized[D, S]) plain(c *quantizedCall, headDim int) bool {
 		uint64(len(src.Data)) != uint64(src.Heads)*uint64(headDim) || uint64(len(dst.Data)) < uint64(c.end)*token,
 		!c.slots && dst.TokenStride == 0 && uint64(len(dst.Data)) != token:
 		return false
-	case kind >= kernels.KindQ8:
+	case kind >= kernels.KindQ8 || kind < kernels.KindI8:
 		return headDim%generic.Block == 0 && dst.Scales == nil && dst.InverseScale == 0
-	case kind == kernels.KindInt8 || dst.Scales != nil:
+	case kind == kernels.KindI8 || dst.Scales != nil:
 		return kind != kernels.KindE5M2 && uint64(len(dst.Scales))*uint64(headDim) == uint64(len(dst.Data)) && dst.InverseScale == 0
 	}
 	return dst.InverseScale >= 1/maxScale && dst.InverseScale <= maxScale
@@ -267,9 +267,6 @@ func (c *quantizedCall) checkSource(name string, s *quantizedStore, otherName st
 
 // store quantizes all tokens, with scratch memory of the size that they need.
 func (c *quantizedCall) store(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
-	if c.end == 0 {
-		return
-	}
 	most, rotates := 0, false // elements that scratch memory holds at least
 	for i := range stores {
 		s := &stores[i]
@@ -309,11 +306,12 @@ func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, slots []int32, 
 	}
 	for i := range stores {
 		s := &stores[i]
-		if s.Way == heads.ByOneKernel && s.from.Heads*s.Dim <= kernels.MaxCallElements {
+		slot := heads.Slot(slots, 0)
+		if slot >= 0 && s.Way == heads.ByOneKernel && s.from.Heads*s.Dim <= kernels.MaxCallElements {
 			var k kernels.Rotation // field by field: a struct built and copied costs 4 ns
-			at := s.to.Token(heads.Slot(slots, 0))
+			at := s.to.Token(slot)
 			k.Pairs, k.Partner, k.Tokens, k.Heads, k.XHeadStride, k.YHeadStride = s.Dim/2, s.Dim/2, 1, s.from.Heads, s.from.HeadStride, s.to.HeadStride*int(s.to.Kind.Size())
-			heads.RotateQuantize(s.to.Kind, s.to.Bytes(at), s.to.ScalesFrom(at, s.Dim), s.from.Float32s(0), cos, sin, &k, s.to.Scale, r.Out)
+			s.RotateQuantize(&s.to, at, s.from.Float32s(0), cos, sin, &k)
 			continue
 		}
 		s.Store(&s.to, slots, &s.from, 0, 1, nil, &cossin.Table{Cos: cos, Sin: sin, Stride: s.Dim / 2}, nil)

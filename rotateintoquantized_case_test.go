@@ -14,14 +14,16 @@ var (
 		Call: oneOf(intoQuantizedAlone[posenc.Q8_0, float32], intoQuantizedAlone[int8, float32], intoQuantizedAlone[posenc.E4M3, float32], intoQuantizedAlone[posenc.E5M2, float32],
 			intoQuantizedAlone[posenc.Q4_0, float32], intoQuantizedAlone[posenc.Q4_1, posenc.BFloat16], intoQuantizedAlone[posenc.Q5_0, posenc.Float16], intoQuantizedAlone[posenc.Q5_1, float32], intoQuantizedAlone[posenc.IQ4_NL, float32],
 			intoQuantizedAlone[posenc.MXFP4Floor, float32], intoQuantizedAlone[posenc.MXFP4RCeil, posenc.BFloat16], intoQuantizedAlone[posenc.MXFP4Even, float32], intoQuantizedAlone[posenc.NVFP4, float32],
+			intoQuantizedAlone[posenc.Float16, float32], intoQuantizedAlone[float32, posenc.BFloat16], intoQuantizedAlone[posenc.BFloat16, posenc.Float16],
 			intoQuantizedAlone[posenc.Q8_0, posenc.Float16], intoQuantizedAlone[int8, posenc.Float16], intoQuantizedAlone[posenc.E4M3, posenc.BFloat16], intoQuantizedAlone[posenc.E5M2, posenc.BFloat16],
-			decodeQuantized[posenc.Q8_0], decodeQuantized[int8], decodeQuantized[posenc.E4M3], decodeQuantized[posenc.E5M2], decodeQuantized[posenc.Q4_0], decodeQuantized[posenc.Q5_1]),
+			decodeQuantized[posenc.Q8_0], decodeQuantized[int8], decodeQuantized[posenc.E4M3], decodeQuantized[posenc.E5M2], decodeQuantized[posenc.Q4_0], decodeQuantized[posenc.Q5_1], decodeQuantized[posenc.BFloat16]),
 		OnStack: intoQuantizedPositions,
 	})
 	_ = testkit.Register(testkit.Case{Function: "RotateIntoQuantizedKV", Times: 4, Long: longIntoQuantized,
 		Call: oneOf(intoQuantizedBoth[posenc.Q8_0, posenc.Q8_0, float32], intoQuantizedBoth[int8, posenc.E4M3, float32], intoQuantizedBoth[posenc.E4M3, posenc.E4M3, float32], intoQuantizedBoth[posenc.E5M2, int8, float32],
 			intoQuantizedBoth[posenc.Q8_0, int8, posenc.Float16], intoQuantizedBoth[int8, int8, posenc.Float16], intoQuantizedBoth[posenc.E4M3, posenc.Q8_0, posenc.BFloat16], intoQuantizedBoth[posenc.E5M2, posenc.E5M2, posenc.BFloat16],
 			decodeQuantizedKV[posenc.Q8_0, posenc.Q8_0], decodeQuantizedKV[posenc.Q8_0, posenc.E5M2], decodeQuantizedKV[int8, posenc.E4M3],
+			intoQuantizedBoth[posenc.Q8_0, posenc.Float16, float32], intoQuantizedBoth[posenc.Float16, posenc.Float16, posenc.BFloat16], intoQuantizedBoth[float32, posenc.BFloat16, float32],
 			intoQuantizedBoth[posenc.Q8_0, posenc.Q4_0, float32], intoQuantizedBoth[posenc.Q4_0, posenc.IQ4_NL, posenc.BFloat16], intoQuantizedBoth[posenc.Q5_1, posenc.Q4_1, float32], intoQuantizedBoth[posenc.Q5_0, posenc.Q5_0, float32], intoQuantizedBoth[posenc.NVFP4, posenc.MXFP4Floor, float32]),
 		OnStack: func() error {
 			a := stackRows64().All()
@@ -41,6 +43,9 @@ var (
 			digestsIntoQuantized[posenc.MXFP4RCeil](add, "MXFP4RCeil")
 			digestsIntoQuantized[posenc.MXFP4Even](add, "MXFP4Even")
 			digestsIntoQuantized[posenc.NVFP4](add, "NVFP4")
+			digestsIntoQuantized[float32](add, "float32")
+			digestsIntoQuantized[posenc.Float16](add, "float16")
+			digestsIntoQuantized[posenc.BFloat16](add, "bfloat16")
 		},
 	})
 )
@@ -115,19 +120,10 @@ func intoQuantizedCall[K, V posenc.Quantized, S posenc.Element](a *testkit.Argum
 	}
 	tokens := angles.tokens
 	slots, room := slotsOf(a, tokens)
-	slot := slotIn(slots)
-	written := func() (list []int) {
-		for t := range tokens {
-			if slot(t) >= 0 {
-				list = append(list, slot(t))
-			}
-		}
-		return list
-	}
-	k := stored[K, S](a, &angles, unrotated, bare, hadamard, tokens, room, written)
+	k := stored[K, S](a, &angles, unrotated, bare, hadamard, tokens, room, slots)
 	var v storedArgument[V, S]
 	if both {
-		v = stored[V, S](a, &angles, true, bare, hadamard, tokens, room, written)
+		v = stored[V, S](a, &angles, true, bare, hadamard, tokens, room, slots)
 	}
 	call := testkit.Call{
 		Run: func() error {
@@ -138,8 +134,8 @@ func intoQuantizedCall[K, V posenc.Quantized, S posenc.Element](a *testkit.Argum
 		},
 		Want: func() {
 			p := angles.plain()
-			k.plain(&p, slot, tokens)
-			v.plain(nil, slot, tokens)
+			k.plain(&p, tokens)
+			v.plain(nil, tokens)
 		},
 	}
 	if !a.Any() {
@@ -147,12 +143,12 @@ func intoQuantizedCall[K, V posenc.Quantized, S posenc.Element](a *testkit.Argum
 	}
 	if !twice(slots) {
 		call.Parts = func(c *testkit.Choices) [][]func() error {
-			groups := k.parts(c, &angles, slot)
+			groups := k.parts(c, &angles)
 			if both {
 				none := angles
 				none.of = func(tokens []int) posenc.Angles { return stackRotary().Unrotated(len(tokens)) }
 				v.HeadDim = v.dim
-				groups = append(groups, v.parts(c, &none, slot)...)
+				groups = append(groups, v.parts(c, &none)...)
 			}
 			return groups
 		}
@@ -165,18 +161,23 @@ type storedArgument[D posenc.Quantized, S posenc.Element] struct {
 	posenc.IntoQuantized[D, S]
 	norms [2]normArgument
 	dim   int
+	slot  func(token int) int
 	whole bool // a norm takes all heads as one vector
 
 	rotates bool
 }
 
-func stored[D posenc.Quantized, S posenc.Element](a *testkit.Arguments, angles *anglesArgument, unrotated, bare bool, hadamard, tokens, room int, written func() []int) (x storedArgument[D, S]) {
+func stored[D posenc.Quantized, S posenc.Element](a *testkit.Arguments, angles *anglesArgument, unrotated, bare bool, hadamard, tokens, room int, slots []int32) (x storedArgument[D, S]) {
 	block, scales := formatOf[D](a)
 	dim := angles.headDim
 	if unrotated && a.Yes() && !bare {
 		x.HeadDim = (1 + a.Below(3)) * 32 * max(1, hadamard/32)
 		dim = x.HeadDim
 	}
+	if isFloat[D]() && unrotated && !bare && a.Below(3) == 0 { // of a transposed cache
+		x.HeadDim, dim, hadamard = 1, 1, 0
+	}
+	x.slot = slotIn(slots)
 	if a.Rarely() {
 		x.HeadDim = a.Number(0, 70)
 		if unrotated && x.HeadDim != 0 {
@@ -205,12 +206,19 @@ func stored[D posenc.Quantized, S posenc.Element](a *testkit.Arguments, angles *
 	if a.Any() && a.Below(8) > 0 {
 		x.Dst.Heads = x.Src.Heads
 	}
-	writesQuantized(a, x.Dst, written, dim, block)
+	writesQuantized(a, x.Dst, func() (list []int) {
+		for t := range tokens {
+			if x.slot(t) >= 0 {
+				list = append(list, x.slot(t))
+			}
+		}
+		return list
+	}, dim, block)
 	return x
 }
 
 // plain does what the documentation says, head by head. p is nil if heads do not rotate.
-func (x *storedArgument[D, S]) plain(p *plain, slot func(token int) int, tokens int) {
+func (x *storedArgument[D, S]) plain(p *plain, tokens int) {
 	heads, dim := x.Src.Heads, x.dim
 	if !x.rotates {
 		p = nil
@@ -218,7 +226,7 @@ func (x *storedArgument[D, S]) plain(p *plain, slot func(token int) int, tokens 
 	prepared := preparedPlain(&x.Src, p, x.norms, tokens, dim)
 	for t := range tokens {
 		for h := range heads {
-			if at := slot(t); at >= 0 {
+			if at := x.slot(t); at >= 0 {
 				quantizePlain(&x.Dst, at, h, prepared[(t*heads+h)*dim:][:dim])
 			}
 		}
@@ -252,7 +260,7 @@ func preparedPlain[S posenc.Element](src *posenc.View[S], p *plain, norms [2]nor
 }
 
 // parts stores some tokens and some heads at a time.
-func (x *storedArgument[D, S]) parts(c *testkit.Choices, angles *anglesArgument, slot func(token int) int) (groups [][]func() error) {
+func (x *storedArgument[D, S]) parts(c *testkit.Choices, angles *anglesArgument) (groups [][]func() error) {
 	dim := x.dim
 	units, heads := unitsOf[D](dim), []int{0, x.Src.Heads}
 	if !x.whole {
@@ -268,7 +276,7 @@ func (x *storedArgument[D, S]) parts(c *testkit.Choices, angles *anglesArgument,
 	for _, part := range c.Deal(angles.tokens) {
 		slots := make([]int32, len(part))
 		for i, token := range part {
-			slots[i] = int32(slot(token))
+			slots[i] = int32(x.slot(token))
 		}
 		for i, first := range heads[:len(heads)-1] {
 			end, some := heads[i+1], x.IntoQuantized

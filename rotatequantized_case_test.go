@@ -10,7 +10,8 @@ import (
 var (
 	_ = testkit.Register(testkit.Case{Function: "RotateQuantized", Times: 2,
 		Call: oneOf(rotateQuantizedCall[posenc.Q8_0, posenc.Q8_0], rotateQuantizedCall[int8, posenc.Q4_0], rotateQuantizedCall[posenc.E4M3, posenc.E4M3], rotateQuantizedCall[posenc.E5M2, int8],
-			rotateQuantizedCall[posenc.Q5_1, posenc.IQ4_NL], rotateQuantizedCall[posenc.Q5_0, posenc.Q4_1]),
+			rotateQuantizedCall[posenc.Q5_1, posenc.IQ4_NL], rotateQuantizedCall[posenc.Q5_0, posenc.Q4_1],
+			rotateQuantizedCall[posenc.Q8_0, posenc.Float16], rotateQuantizedCall[posenc.BFloat16, float32], rotateQuantizedCall[float32, posenc.Q8_0]),
 		OnStack: func() error {
 			var keys [3 * 2]posenc.Q8_0
 			var deltas = [3]int32{1, 0, -1}

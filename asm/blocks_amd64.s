@@ -3348,7 +3348,7 @@ done2:
 	RET
 
 // func DequantizeBlocksMXFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
-// Requires: AVX, AVX2, BMI2
+// Requires: AVX, AVX2
 TEXT ·DequantizeBlocksMXFP4ToF32AVX2(SB), $0-48
 	VBROADCASTI128 e2m1Upper<>+0(SB), Y0
 	VBROADCASTI128 e2m1Lower<>+0(SB), Y1
@@ -3419,12 +3419,12 @@ done2:
 	RET
 
 special5:
-	MOVL  $0x00200000, R12
-	SHLXL R11, R12, R12
-	CMPL  R11, $0x02
-	JCS   scale6
-	MOVL  $0x7fc00000, R12
-	JMP   scale6
+	LEAL 1(R11), R12
+	SHLL $0x15, R12
+	CMPL R11, $0x02
+	JCS  scale6
+	MOVL $0x7fc00000, R12
+	JMP  scale6
 
 DATA e2m1Upper<>+0(SB)/8, $0x4141404040403f00
 DATA e2m1Upper<>+8(SB)/8, $0xc1c1c0c0c0c0bf80
@@ -3441,7 +3441,7 @@ DATA byteOfPair<>+24(SB)/8, $0x8f0f8e0e8b0b8a0a
 GLOBL byteOfPair<>(SB), RODATA|NOPTR, $32
 
 // func DequantizeBlocksMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F
 TEXT ·DequantizeBlocksMXFP4ToF32AVX512(SB), $0-48
 	VPMOVZXBD e2m1Upper<>+0(SB), Z0
 	VPMOVZXBD e2m1Lower<>+0(SB), Z1
@@ -3504,12 +3504,12 @@ done2:
 	RET
 
 special5:
-	MOVL  $0x00200000, R12
-	SHLXL R11, R12, R12
-	CMPL  R11, $0x02
-	JCS   scale6
-	MOVL  $0x7fc00000, R12
-	JMP   scale6
+	LEAL 1(R11), R12
+	SHLL $0x15, R12
+	CMPL R11, $0x02
+	JCS  scale6
+	MOVL $0x7fc00000, R12
+	JMP  scale6
 
 // func DequantizeBlocksNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, F16C
@@ -3652,7 +3652,7 @@ special5:
 	JMP  scale6
 
 // func DequantizeBlocksGGMLMXFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
-// Requires: AVX, AVX2, BMI2
+// Requires: AVX, AVX2
 TEXT ·DequantizeBlocksGGMLMXFP4ToF32AVX2(SB), $0-48
 	VBROADCASTI128 ggmlE2M1Upper<>+0(SB), Y0
 	VBROADCASTI128 ggmlE2M1Lower<>+0(SB), Y1
@@ -3722,9 +3722,9 @@ done2:
 	RET
 
 special5:
-	MOVL  $0x00200000, R12
-	SHLXL R11, R12, R12
-	JMP   scale6
+	LEAL 1(R11), R12
+	SHLL $0x15, R12
+	JMP  scale6
 
 DATA ggmlE2M1Upper<>+0(SB)/8, $0x4141404040403f00
 DATA ggmlE2M1Upper<>+8(SB)/8, $0xc1c1c0c0c0c0bf00
@@ -3747,7 +3747,7 @@ DATA nibbleOf16<>+24(SB)/8, $0x0000000400000004
 GLOBL nibbleOf16<>(SB), RODATA|NOPTR, $32
 
 // func DequantizeBlocksGGMLMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F
 TEXT ·DequantizeBlocksGGMLMXFP4ToF32AVX512(SB), $0-48
 	VPMOVZXBD ggmlE2M1Upper<>+0(SB), Z0
 	VPMOVZXBD ggmlE2M1Lower<>+0(SB), Z1
@@ -3806,9 +3806,9 @@ done2:
 	RET
 
 special5:
-	MOVL  $0x00200000, R12
-	SHLXL R11, R12, R12
-	JMP   scale6
+	LEAL 1(R11), R12
+	SHLL $0x15, R12
+	JMP  scale6
 
 // func DequantizeBlocksGGMLNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, F16C

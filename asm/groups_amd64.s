@@ -770,212 +770,120 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA powerE4M3<>+0(SB)/4, $0x4980fb98
-DATA powerE4M3<>+4(SB)/4, $0x4980fb98
-DATA powerE4M3<>+8(SB)/4, $0x4980fb98
-DATA powerE4M3<>+12(SB)/4, $0x4980fb98
-DATA powerE4M3<>+16(SB)/4, $0x4980fb98
-DATA powerE4M3<>+20(SB)/4, $0x4980fb98
-DATA powerE4M3<>+24(SB)/4, $0x4980fb98
-DATA powerE4M3<>+28(SB)/4, $0x4980fb98
-DATA powerE4M3<>+32(SB)/4, $0x4980fb98
-DATA powerE4M3<>+36(SB)/4, $0x4980fb98
-DATA powerE4M3<>+40(SB)/4, $0x4980fb98
-DATA powerE4M3<>+44(SB)/4, $0x4980fb98
-DATA powerE4M3<>+48(SB)/4, $0x4980fb98
-DATA powerE4M3<>+52(SB)/4, $0x4980fb98
-DATA powerE4M3<>+56(SB)/4, $0x4980fb98
-DATA powerE4M3<>+60(SB)/4, $0x4980fb98
+DATA powerE4M3<>+0(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+8(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+16(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+24(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+32(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+40(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+48(SB)/8, $0x4980fb984980fb98
+DATA powerE4M3<>+56(SB)/8, $0x4980fb984980fb98
 GLOBL powerE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA weightsE4M3<>+0(SB)/4, $0x00010010
-DATA weightsE4M3<>+4(SB)/4, $0x00010010
-DATA weightsE4M3<>+8(SB)/4, $0x00010010
-DATA weightsE4M3<>+12(SB)/4, $0x00010010
-DATA weightsE4M3<>+16(SB)/4, $0x00010010
-DATA weightsE4M3<>+20(SB)/4, $0x00010010
-DATA weightsE4M3<>+24(SB)/4, $0x00010010
-DATA weightsE4M3<>+28(SB)/4, $0x00010010
-DATA weightsE4M3<>+32(SB)/4, $0x00010010
-DATA weightsE4M3<>+36(SB)/4, $0x00010010
-DATA weightsE4M3<>+40(SB)/4, $0x00010010
-DATA weightsE4M3<>+44(SB)/4, $0x00010010
-DATA weightsE4M3<>+48(SB)/4, $0x00010010
-DATA weightsE4M3<>+52(SB)/4, $0x00010010
-DATA weightsE4M3<>+56(SB)/4, $0x00010010
-DATA weightsE4M3<>+60(SB)/4, $0x00010010
+DATA weightsE4M3<>+0(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+8(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+16(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+24(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+32(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+40(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+48(SB)/8, $0x0001001000010010
+DATA weightsE4M3<>+56(SB)/8, $0x0001001000010010
 GLOBL weightsE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA leastE4M3<>+0(SB)/4, $0x3c800000
-DATA leastE4M3<>+4(SB)/4, $0x3c800000
-DATA leastE4M3<>+8(SB)/4, $0x3c800000
-DATA leastE4M3<>+12(SB)/4, $0x3c800000
-DATA leastE4M3<>+16(SB)/4, $0x3c800000
-DATA leastE4M3<>+20(SB)/4, $0x3c800000
-DATA leastE4M3<>+24(SB)/4, $0x3c800000
-DATA leastE4M3<>+28(SB)/4, $0x3c800000
-DATA leastE4M3<>+32(SB)/4, $0x3c800000
-DATA leastE4M3<>+36(SB)/4, $0x3c800000
-DATA leastE4M3<>+40(SB)/4, $0x3c800000
-DATA leastE4M3<>+44(SB)/4, $0x3c800000
-DATA leastE4M3<>+48(SB)/4, $0x3c800000
-DATA leastE4M3<>+52(SB)/4, $0x3c800000
-DATA leastE4M3<>+56(SB)/4, $0x3c800000
-DATA leastE4M3<>+60(SB)/4, $0x3c800000
+DATA leastE4M3<>+0(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+8(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+16(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+24(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+32(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+40(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+48(SB)/8, $0x3c8000003c800000
+DATA leastE4M3<>+56(SB)/8, $0x3c8000003c800000
 GLOBL leastE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA exponent32<>+0(SB)/4, $0x7f800000
-DATA exponent32<>+4(SB)/4, $0x7f800000
-DATA exponent32<>+8(SB)/4, $0x7f800000
-DATA exponent32<>+12(SB)/4, $0x7f800000
-DATA exponent32<>+16(SB)/4, $0x7f800000
-DATA exponent32<>+20(SB)/4, $0x7f800000
-DATA exponent32<>+24(SB)/4, $0x7f800000
-DATA exponent32<>+28(SB)/4, $0x7f800000
-DATA exponent32<>+32(SB)/4, $0x7f800000
-DATA exponent32<>+36(SB)/4, $0x7f800000
-DATA exponent32<>+40(SB)/4, $0x7f800000
-DATA exponent32<>+44(SB)/4, $0x7f800000
-DATA exponent32<>+48(SB)/4, $0x7f800000
-DATA exponent32<>+52(SB)/4, $0x7f800000
-DATA exponent32<>+56(SB)/4, $0x7f800000
-DATA exponent32<>+60(SB)/4, $0x7f800000
+DATA exponent32<>+0(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+8(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+16(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+24(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+32(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+40(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+48(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+56(SB)/8, $0x7f8000007f800000
 GLOBL exponent32<>(SB), RODATA|NOPTR, $64
 
-DATA inOrder256<>+0(SB)/4, $0x00000000
-DATA inOrder256<>+4(SB)/4, $0x00000004
-DATA inOrder256<>+8(SB)/4, $0x00000001
-DATA inOrder256<>+12(SB)/4, $0x00000005
-DATA inOrder256<>+16(SB)/4, $0x00000002
-DATA inOrder256<>+20(SB)/4, $0x00000006
-DATA inOrder256<>+24(SB)/4, $0x00000003
-DATA inOrder256<>+28(SB)/4, $0x00000007
+DATA inOrder256<>+0(SB)/8, $0x0000000400000000
+DATA inOrder256<>+8(SB)/8, $0x0000000500000001
+DATA inOrder256<>+16(SB)/8, $0x0000000600000002
+DATA inOrder256<>+24(SB)/8, $0x0000000700000003
 GLOBL inOrder256<>(SB), RODATA|NOPTR, $32
 
-DATA magnitude32<>+0(SB)/4, $0x7fffffff
-DATA magnitude32<>+4(SB)/4, $0x7fffffff
-DATA magnitude32<>+8(SB)/4, $0x7fffffff
-DATA magnitude32<>+12(SB)/4, $0x7fffffff
-DATA magnitude32<>+16(SB)/4, $0x7fffffff
-DATA magnitude32<>+20(SB)/4, $0x7fffffff
-DATA magnitude32<>+24(SB)/4, $0x7fffffff
-DATA magnitude32<>+28(SB)/4, $0x7fffffff
-DATA magnitude32<>+32(SB)/4, $0x7fffffff
-DATA magnitude32<>+36(SB)/4, $0x7fffffff
-DATA magnitude32<>+40(SB)/4, $0x7fffffff
-DATA magnitude32<>+44(SB)/4, $0x7fffffff
-DATA magnitude32<>+48(SB)/4, $0x7fffffff
-DATA magnitude32<>+52(SB)/4, $0x7fffffff
-DATA magnitude32<>+56(SB)/4, $0x7fffffff
-DATA magnitude32<>+60(SB)/4, $0x7fffffff
+DATA magnitude32<>+0(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+8(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+16(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+24(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+32(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+40(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+48(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+56(SB)/8, $0x7fffffff7fffffff
 GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
 
-DATA ordinals32<>+0(SB)/4, $0x00000000
-DATA ordinals32<>+4(SB)/4, $0x00000001
-DATA ordinals32<>+8(SB)/4, $0x00000002
-DATA ordinals32<>+12(SB)/4, $0x00000003
-DATA ordinals32<>+16(SB)/4, $0x00000004
-DATA ordinals32<>+20(SB)/4, $0x00000005
-DATA ordinals32<>+24(SB)/4, $0x00000006
-DATA ordinals32<>+28(SB)/4, $0x00000007
-DATA ordinals32<>+32(SB)/4, $0x00000008
-DATA ordinals32<>+36(SB)/4, $0x00000009
-DATA ordinals32<>+40(SB)/4, $0x0000000a
-DATA ordinals32<>+44(SB)/4, $0x0000000b
-DATA ordinals32<>+48(SB)/4, $0x0000000c
-DATA ordinals32<>+52(SB)/4, $0x0000000d
-DATA ordinals32<>+56(SB)/4, $0x0000000e
-DATA ordinals32<>+60(SB)/4, $0x0000000f
+DATA ordinals32<>+0(SB)/8, $0x0000000100000000
+DATA ordinals32<>+8(SB)/8, $0x0000000300000002
+DATA ordinals32<>+16(SB)/8, $0x0000000500000004
+DATA ordinals32<>+24(SB)/8, $0x0000000700000006
+DATA ordinals32<>+32(SB)/8, $0x0000000900000008
+DATA ordinals32<>+40(SB)/8, $0x0000000b0000000a
+DATA ordinals32<>+48(SB)/8, $0x0000000d0000000c
+DATA ordinals32<>+56(SB)/8, $0x0000000f0000000e
 GLOBL ordinals32<>(SB), RODATA|NOPTR, $64
 
-DATA largestE4M3<>+0(SB)/4, $0x43e00000
-DATA largestE4M3<>+4(SB)/4, $0x43e00000
-DATA largestE4M3<>+8(SB)/4, $0x43e00000
-DATA largestE4M3<>+12(SB)/4, $0x43e00000
-DATA largestE4M3<>+16(SB)/4, $0x43e00000
-DATA largestE4M3<>+20(SB)/4, $0x43e00000
-DATA largestE4M3<>+24(SB)/4, $0x43e00000
-DATA largestE4M3<>+28(SB)/4, $0x43e00000
-DATA largestE4M3<>+32(SB)/4, $0x43e00000
-DATA largestE4M3<>+36(SB)/4, $0x43e00000
-DATA largestE4M3<>+40(SB)/4, $0x43e00000
-DATA largestE4M3<>+44(SB)/4, $0x43e00000
-DATA largestE4M3<>+48(SB)/4, $0x43e00000
-DATA largestE4M3<>+52(SB)/4, $0x43e00000
-DATA largestE4M3<>+56(SB)/4, $0x43e00000
-DATA largestE4M3<>+60(SB)/4, $0x43e00000
+DATA largestE4M3<>+0(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+8(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+16(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+24(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+32(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+40(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+48(SB)/8, $0x43e0000043e00000
+DATA largestE4M3<>+56(SB)/8, $0x43e0000043e00000
 GLOBL largestE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA nan32<>+0(SB)/4, $0x7fc00000
-DATA nan32<>+4(SB)/4, $0x7fc00000
-DATA nan32<>+8(SB)/4, $0x7fc00000
-DATA nan32<>+12(SB)/4, $0x7fc00000
-DATA nan32<>+16(SB)/4, $0x7fc00000
-DATA nan32<>+20(SB)/4, $0x7fc00000
-DATA nan32<>+24(SB)/4, $0x7fc00000
-DATA nan32<>+28(SB)/4, $0x7fc00000
-DATA nan32<>+32(SB)/4, $0x7fc00000
-DATA nan32<>+36(SB)/4, $0x7fc00000
-DATA nan32<>+40(SB)/4, $0x7fc00000
-DATA nan32<>+44(SB)/4, $0x7fc00000
-DATA nan32<>+48(SB)/4, $0x7fc00000
-DATA nan32<>+52(SB)/4, $0x7fc00000
-DATA nan32<>+56(SB)/4, $0x7fc00000
-DATA nan32<>+60(SB)/4, $0x7fc00000
+DATA nan32<>+0(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+8(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+16(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+24(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+32(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+40(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+48(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL nan32<>(SB), RODATA|NOPTR, $64
 
-DATA twiceOne32<>+0(SB)/4, $0x7f000000
-DATA twiceOne32<>+4(SB)/4, $0x7f000000
-DATA twiceOne32<>+8(SB)/4, $0x7f000000
-DATA twiceOne32<>+12(SB)/4, $0x7f000000
-DATA twiceOne32<>+16(SB)/4, $0x7f000000
-DATA twiceOne32<>+20(SB)/4, $0x7f000000
-DATA twiceOne32<>+24(SB)/4, $0x7f000000
-DATA twiceOne32<>+28(SB)/4, $0x7f000000
-DATA twiceOne32<>+32(SB)/4, $0x7f000000
-DATA twiceOne32<>+36(SB)/4, $0x7f000000
-DATA twiceOne32<>+40(SB)/4, $0x7f000000
-DATA twiceOne32<>+44(SB)/4, $0x7f000000
-DATA twiceOne32<>+48(SB)/4, $0x7f000000
-DATA twiceOne32<>+52(SB)/4, $0x7f000000
-DATA twiceOne32<>+56(SB)/4, $0x7f000000
-DATA twiceOne32<>+60(SB)/4, $0x7f000000
+DATA twiceOne32<>+0(SB)/8, $0x7f0000007f000000
+DATA twiceOne32<>+8(SB)/8, $0x7f0000007f000000
+DATA twiceOne32<>+16(SB)/8, $0x7f0000007f000000
+DATA twiceOne32<>+24(SB)/8, $0x7f0000007f000000
+DATA twiceOne32<>+32(SB)/8, $0x7f0000007f000000
+DATA twiceOne32<>+40(SB)/8, $0x7f0000007f000000
+DATA twiceOne32<>+48(SB)/8, $0x7f0000007f000000
+DATA twiceOne32<>+56(SB)/8, $0x7f0000007f000000
 GLOBL twiceOne32<>(SB), RODATA|NOPTR, $64
 
-DATA one32<>+0(SB)/4, $0x3f800000
-DATA one32<>+4(SB)/4, $0x3f800000
-DATA one32<>+8(SB)/4, $0x3f800000
-DATA one32<>+12(SB)/4, $0x3f800000
-DATA one32<>+16(SB)/4, $0x3f800000
-DATA one32<>+20(SB)/4, $0x3f800000
-DATA one32<>+24(SB)/4, $0x3f800000
-DATA one32<>+28(SB)/4, $0x3f800000
-DATA one32<>+32(SB)/4, $0x3f800000
-DATA one32<>+36(SB)/4, $0x3f800000
-DATA one32<>+40(SB)/4, $0x3f800000
-DATA one32<>+44(SB)/4, $0x3f800000
-DATA one32<>+48(SB)/4, $0x3f800000
-DATA one32<>+52(SB)/4, $0x3f800000
-DATA one32<>+56(SB)/4, $0x3f800000
-DATA one32<>+60(SB)/4, $0x3f800000
+DATA one32<>+0(SB)/8, $0x3f8000003f800000
+DATA one32<>+8(SB)/8, $0x3f8000003f800000
+DATA one32<>+16(SB)/8, $0x3f8000003f800000
+DATA one32<>+24(SB)/8, $0x3f8000003f800000
+DATA one32<>+32(SB)/8, $0x3f8000003f800000
+DATA one32<>+40(SB)/8, $0x3f8000003f800000
+DATA one32<>+48(SB)/8, $0x3f8000003f800000
+DATA one32<>+56(SB)/8, $0x3f8000003f800000
 GLOBL one32<>(SB), RODATA|NOPTR, $64
 
-DATA signs8<>+0(SB)/4, $0x80808080
-DATA signs8<>+4(SB)/4, $0x80808080
-DATA signs8<>+8(SB)/4, $0x80808080
-DATA signs8<>+12(SB)/4, $0x80808080
-DATA signs8<>+16(SB)/4, $0x80808080
-DATA signs8<>+20(SB)/4, $0x80808080
-DATA signs8<>+24(SB)/4, $0x80808080
-DATA signs8<>+28(SB)/4, $0x80808080
-DATA signs8<>+32(SB)/4, $0x80808080
-DATA signs8<>+36(SB)/4, $0x80808080
-DATA signs8<>+40(SB)/4, $0x80808080
-DATA signs8<>+44(SB)/4, $0x80808080
-DATA signs8<>+48(SB)/4, $0x80808080
-DATA signs8<>+52(SB)/4, $0x80808080
-DATA signs8<>+56(SB)/4, $0x80808080
-DATA signs8<>+60(SB)/4, $0x80808080
+DATA signs8<>+0(SB)/8, $0x8080808080808080
+DATA signs8<>+8(SB)/8, $0x8080808080808080
+DATA signs8<>+16(SB)/8, $0x8080808080808080
+DATA signs8<>+24(SB)/8, $0x8080808080808080
+DATA signs8<>+32(SB)/8, $0x8080808080808080
+DATA signs8<>+40(SB)/8, $0x8080808080808080
+DATA signs8<>+48(SB)/8, $0x8080808080808080
+DATA signs8<>+56(SB)/8, $0x8080808080808080
 GLOBL signs8<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeGroupF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int, leastAmax float32, leastScale float32, fraction uint32)
@@ -1685,56 +1593,32 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA low7<>+0(SB)/4, $0x007f007f
-DATA low7<>+4(SB)/4, $0x007f007f
-DATA low7<>+8(SB)/4, $0x007f007f
-DATA low7<>+12(SB)/4, $0x007f007f
-DATA low7<>+16(SB)/4, $0x007f007f
-DATA low7<>+20(SB)/4, $0x007f007f
-DATA low7<>+24(SB)/4, $0x007f007f
-DATA low7<>+28(SB)/4, $0x007f007f
-DATA low7<>+32(SB)/4, $0x007f007f
-DATA low7<>+36(SB)/4, $0x007f007f
-DATA low7<>+40(SB)/4, $0x007f007f
-DATA low7<>+44(SB)/4, $0x007f007f
-DATA low7<>+48(SB)/4, $0x007f007f
-DATA low7<>+52(SB)/4, $0x007f007f
-DATA low7<>+56(SB)/4, $0x007f007f
-DATA low7<>+60(SB)/4, $0x007f007f
+DATA low7<>+0(SB)/8, $0x007f007f007f007f
+DATA low7<>+8(SB)/8, $0x007f007f007f007f
+DATA low7<>+16(SB)/8, $0x007f007f007f007f
+DATA low7<>+24(SB)/8, $0x007f007f007f007f
+DATA low7<>+32(SB)/8, $0x007f007f007f007f
+DATA low7<>+40(SB)/8, $0x007f007f007f007f
+DATA low7<>+48(SB)/8, $0x007f007f007f007f
+DATA low7<>+56(SB)/8, $0x007f007f007f007f
 GLOBL low7<>(SB), RODATA|NOPTR, $64
 
-DATA signExponent32<>+0(SB)/4, $0xff800000
-DATA signExponent32<>+4(SB)/4, $0xff800000
-DATA signExponent32<>+8(SB)/4, $0xff800000
-DATA signExponent32<>+12(SB)/4, $0xff800000
-DATA signExponent32<>+16(SB)/4, $0xff800000
-DATA signExponent32<>+20(SB)/4, $0xff800000
-DATA signExponent32<>+24(SB)/4, $0xff800000
-DATA signExponent32<>+28(SB)/4, $0xff800000
-DATA signExponent32<>+32(SB)/4, $0xff800000
-DATA signExponent32<>+36(SB)/4, $0xff800000
-DATA signExponent32<>+40(SB)/4, $0xff800000
-DATA signExponent32<>+44(SB)/4, $0xff800000
-DATA signExponent32<>+48(SB)/4, $0xff800000
-DATA signExponent32<>+52(SB)/4, $0xff800000
-DATA signExponent32<>+56(SB)/4, $0xff800000
-DATA signExponent32<>+60(SB)/4, $0xff800000
+DATA signExponent32<>+0(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+8(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+16(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+24(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+32(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+40(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+48(SB)/8, $0xff800000ff800000
+DATA signExponent32<>+56(SB)/8, $0xff800000ff800000
 GLOBL signExponent32<>(SB), RODATA|NOPTR, $64
 
-DATA inOrder512<>+0(SB)/4, $0x00000000
-DATA inOrder512<>+4(SB)/4, $0x00000004
-DATA inOrder512<>+8(SB)/4, $0x00000008
-DATA inOrder512<>+12(SB)/4, $0x0000000c
-DATA inOrder512<>+16(SB)/4, $0x00000001
-DATA inOrder512<>+20(SB)/4, $0x00000005
-DATA inOrder512<>+24(SB)/4, $0x00000009
-DATA inOrder512<>+28(SB)/4, $0x0000000d
-DATA inOrder512<>+32(SB)/4, $0x00000002
-DATA inOrder512<>+36(SB)/4, $0x00000006
-DATA inOrder512<>+40(SB)/4, $0x0000000a
-DATA inOrder512<>+44(SB)/4, $0x0000000e
-DATA inOrder512<>+48(SB)/4, $0x00000003
-DATA inOrder512<>+52(SB)/4, $0x00000007
-DATA inOrder512<>+56(SB)/4, $0x0000000b
-DATA inOrder512<>+60(SB)/4, $0x0000000f
+DATA inOrder512<>+0(SB)/8, $0x0000000400000000
+DATA inOrder512<>+8(SB)/8, $0x0000000c00000008
+DATA inOrder512<>+16(SB)/8, $0x0000000500000001
+DATA inOrder512<>+24(SB)/8, $0x0000000d00000009
+DATA inOrder512<>+32(SB)/8, $0x0000000600000002
+DATA inOrder512<>+40(SB)/8, $0x0000000e0000000a
+DATA inOrder512<>+48(SB)/8, $0x0000000700000003
+DATA inOrder512<>+56(SB)/8, $0x0000000f0000000b
 GLOBL inOrder512<>(SB), RODATA|NOPTR, $64

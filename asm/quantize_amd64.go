@@ -26,7 +26,7 @@ func QuantizeF32ToQ8AVX512(y *uint8, x *float32, n int, count int, yStride int, 
 // The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].
 //
 //go:noescape
-func QuantizeRowF32ToI8AVX2(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
+func QuantizeRowF32ToI8AVX2(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 
 // QuantizeRowF32ToI8AVX512 does what generic.QuantizeRowF32ToI8 does to count vectors.
 //
@@ -34,7 +34,7 @@ func QuantizeRowF32ToI8AVX2(y *int8, scales *float32, x *float32, n int, count i
 // The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].
 //
 //go:noescape
-func QuantizeRowF32ToI8AVX512(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
+func QuantizeRowF32ToI8AVX512(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 
 // QuantizeRowF32ToE4M3AVX2 does what generic.QuantizeRowF32ToE4M3 does to count vectors.
 //
@@ -103,14 +103,14 @@ func DequantizeQ8ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int
 // Its numbers start at x[i*xStride], its scale is scales[i*scaleStride].
 //
 //go:noescape
-func DequantizeI8ToF32AVX2(y *float32, x *int8, scales *float32, n int, count int, yStride int, xStride int, scaleStride int)
+func DequantizeI8ToF32AVX2(y *float32, x *uint8, scales *float32, n int, count int, yStride int, xStride int, scaleStride int)
 
 // DequantizeI8ToF32AVX512 does what generic.DequantizeI8ToF32 does to count vectors
 // of n numbers, at least 1, the results of vector i starting at y[i*yStride].
 // Its numbers start at x[i*xStride], its scale is scales[i*scaleStride].
 //
 //go:noescape
-func DequantizeI8ToF32AVX512(y *float32, x *int8, scales *float32, n int, count int, yStride int, xStride int, scaleStride int)
+func DequantizeI8ToF32AVX512(y *float32, x *uint8, scales *float32, n int, count int, yStride int, xStride int, scaleStride int)
 
 // DequantizeE4M3ToF32AVX2 does what generic.DequantizeE4M3ToF32 does to count vectors
 // of n numbers, at least 1, the results of vector i starting at y[i*yStride].

@@ -1201,7 +1201,7 @@ DATA evenWords<>+48(SB)/8, $0x0036003400320030
 DATA evenWords<>+56(SB)/8, $0x003e003c003a0038
 GLOBL evenWords<>(SB), RODATA|NOPTR, $64
 
-// func QuantizeRowF32ToI8AVX2(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
+// func QuantizeRowF32ToI8AVX2(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·QuantizeRowF32ToI8AVX2(SB), $64-72
 	MOVQ    x+16(FP), AX
@@ -1828,7 +1828,7 @@ DATA leastScale<>+48(SB)/8, $0x358637bd358637bd
 DATA leastScale<>+56(SB)/8, $0x358637bd358637bd
 GLOBL leastScale<>(SB), RODATA|NOPTR, $64
 
-// func QuantizeRowF32ToI8AVX512(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
+// func QuantizeRowF32ToI8AVX512(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2
 TEXT ·QuantizeRowF32ToI8AVX512(SB), $64-72
 	MOVQ         x+16(FP), AX
@@ -4851,7 +4851,7 @@ done2:
 	VZEROUPPER
 	RET
 
-// func DequantizeI8ToF32AVX2(y *float32, x *int8, scales *float32, n int, count int, yStride int, xStride int, scaleStride int)
+// func DequantizeI8ToF32AVX2(y *float32, x *uint8, scales *float32, n int, count int, yStride int, xStride int, scaleStride int)
 // Requires: AVX, AVX2
 TEXT ·DequantizeI8ToF32AVX2(SB), $0-64
 	MOVQ  scales+16(FP), AX
@@ -4956,7 +4956,7 @@ done2:
 	VZEROUPPER
 	RET
 
-// func DequantizeI8ToF32AVX512(y *float32, x *int8, scales *float32, n int, count int, yStride int, xStride int, scaleStride int)
+// func DequantizeI8ToF32AVX512(y *float32, x *uint8, scales *float32, n int, count int, yStride int, xStride int, scaleStride int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·DequantizeI8ToF32AVX512(SB), $0-64
 	MOVQ  scales+16(FP), AX

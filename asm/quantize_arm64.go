@@ -18,7 +18,7 @@ func QuantizeF32ToQ8NEON(y *uint8, x *float32, n, count, yStride, xStride, ahead
 // The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].
 //
 //go:noescape
-func QuantizeRowF32ToI8NEON(y *int8, scales, x *float32, n, count, yStride, xStride, ahead, scaleStride int)
+func QuantizeRowF32ToI8NEON(y *uint8, scales, x *float32, n, count, yStride, xStride, ahead, scaleStride int)
 
 // QuantizeRowF32ToE4M3NEON does what generic.QuantizeRowF32ToE4M3 does to count vectors.
 //
@@ -56,7 +56,7 @@ func DequantizeQ8ToF32NEON(y *float32, x *uint8, n, count, yStride, xStride int)
 // Its numbers start at x[i*xStride], its scale is scales[i*scaleStride].
 //
 //go:noescape
-func DequantizeI8ToF32NEON(y *float32, x *int8, scales *float32, n, count, yStride, xStride, scaleStride int)
+func DequantizeI8ToF32NEON(y *float32, x *uint8, scales *float32, n, count, yStride, xStride, scaleStride int)
 
 // DequantizeE4M3ToF32NEON does what generic.DequantizeE4M3ToF32 does to count vectors
 // of n numbers, at least 1, the results of vector i starting at y[i*yStride].

@@ -418,7 +418,7 @@ next6:
 done1:
 	RET
 
-// func QuantizeRowF32ToI8NEON(y *int8, scales, x *float32, n, count, yStride, xStride, ahead, scaleStride int)
+// func QuantizeRowF32ToI8NEON(y *uint8, scales, x *float32, n, count, yStride, xStride, ahead, scaleStride int)
 TEXT ·QuantizeRowF32ToI8NEON(SB), NOSPLIT, $0-72
 	MOVD  y+0(FP), R0
 	MOVD  scales+8(FP), R1
@@ -2191,7 +2191,7 @@ next4:
 done1:
 	RET
 
-// func DequantizeI8ToF32NEON(y *float32, x *int8, scales *float32, n, count, yStride, xStride, scaleStride int)
+// func DequantizeI8ToF32NEON(y *float32, x *uint8, scales *float32, n, count, yStride, xStride, scaleStride int)
 TEXT ·DequantizeI8ToF32NEON(SB), NOSPLIT, $0-64
 	MOVD  $sign8<>(SB), R17
 	FMOVQ (R17), F1

@@ -5,8 +5,9 @@
 package asm
 
 // RotateQuantizeHalfSplitF32ToQ8AVX2 rotates every head of 2*pairs elements of every
-// token, and writes it as blocks of Q8_0, as generic.RotateQuantizeHalfSplitF32ToQ8
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its blocks start
+// token, and writes it as blocks of Q8_0, as generic.RotateHalfSplitF32
+// and generic.QuantizeF32ToQ8
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its blocks start
 // at y[t*yTokenStride+h*yHeadStride],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
 // no memory with the others.
@@ -15,8 +16,9 @@ package asm
 func RotateQuantizeHalfSplitF32ToQ8AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeHalfSplitF32ToQ8AVX512 rotates every head of 2*pairs elements of every
-// token, and writes it as blocks of Q8_0, as generic.RotateQuantizeHalfSplitF32ToQ8
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its blocks start
+// token, and writes it as blocks of Q8_0, as generic.RotateHalfSplitF32
+// and generic.QuantizeF32ToQ8
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its blocks start
 // at y[t*yTokenStride+h*yHeadStride],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
 // no memory with the others.
@@ -25,28 +27,31 @@ func RotateQuantizeHalfSplitF32ToQ8AVX2(y *uint8, x *float32, cos *float32, sin 
 func RotateQuantizeHalfSplitF32ToQ8AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeRowHalfSplitF32ToI8AVX2 rotates every head of 2*pairs elements of every
-// token, and writes it with a scale, as generic.RotateQuantizeRowHalfSplitF32ToI8
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it with a scale, as generic.RotateHalfSplitF32
+// and generic.QuantizeRowF32ToI8
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
 // no memory with the others.
 //
 //go:noescape
-func RotateQuantizeRowHalfSplitF32ToI8AVX2(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+func RotateQuantizeRowHalfSplitF32ToI8AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeRowHalfSplitF32ToI8AVX512 rotates every head of 2*pairs elements of every
-// token, and writes it with a scale, as generic.RotateQuantizeRowHalfSplitF32ToI8
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it with a scale, as generic.RotateHalfSplitF32
+// and generic.QuantizeRowF32ToI8
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
 // no memory with the others.
 //
 //go:noescape
-func RotateQuantizeRowHalfSplitF32ToI8AVX512(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+func RotateQuantizeRowHalfSplitF32ToI8AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeRowHalfSplitF32ToE4M3AVX2 rotates every head of 2*pairs elements of every
-// token, and writes it with a scale, as generic.RotateQuantizeRowHalfSplitF32ToE4M3
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it with a scale, as generic.RotateHalfSplitF32
+// and generic.QuantizeRowF32ToE4M3
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
 // no memory with the others.
@@ -55,8 +60,9 @@ func RotateQuantizeRowHalfSplitF32ToI8AVX512(y *int8, scales *float32, x *float3
 func RotateQuantizeRowHalfSplitF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeRowHalfSplitF32ToE4M3AVX512 rotates every head of 2*pairs elements of every
-// token, and writes it with a scale, as generic.RotateQuantizeRowHalfSplitF32ToE4M3
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it with a scale, as generic.RotateHalfSplitF32
+// and generic.QuantizeRowF32ToE4M3
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
 // no memory with the others.
@@ -65,8 +71,9 @@ func RotateQuantizeRowHalfSplitF32ToE4M3AVX2(y *uint8, scales *float32, x *float
 func RotateQuantizeRowHalfSplitF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeScaledHalfSplitF32ToE4M3AVX2 rotates every head of 2*pairs elements of every
-// token, and writes it times scale, as generic.RotateQuantizeScaledHalfSplitF32ToE4M3
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it times scale, as generic.RotateHalfSplitF32
+// and generic.QuantizeF32ToE4M3
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at y[t*yTokenStride+h*yHeadStride],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is a multiple of 32. y shares
 // no memory with the others.
@@ -75,8 +82,9 @@ func RotateQuantizeRowHalfSplitF32ToE4M3AVX512(y *uint8, scales *float32, x *flo
 func RotateQuantizeScaledHalfSplitF32ToE4M3AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 
 // RotateQuantizeScaledHalfSplitF32ToE4M3AVX512 rotates every head of 2*pairs elements of every
-// token, and writes it times scale, as generic.RotateQuantizeScaledHalfSplitF32ToE4M3
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it times scale, as generic.RotateHalfSplitF32
+// and generic.QuantizeF32ToE4M3
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at y[t*yTokenStride+h*yHeadStride],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is a multiple of 32. y shares
 // no memory with the others.
@@ -85,8 +93,9 @@ func RotateQuantizeScaledHalfSplitF32ToE4M3AVX2(y *uint8, x *float32, cos *float
 func RotateQuantizeScaledHalfSplitF32ToE4M3AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 
 // RotateQuantizeScaledHalfSplitF32ToE5M2AVX2 rotates every head of 2*pairs elements of every
-// token, and writes it times scale, as generic.RotateQuantizeScaledHalfSplitF32ToE5M2
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it times scale, as generic.RotateHalfSplitF32
+// and generic.QuantizeF32ToE5M2
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at y[t*yTokenStride+h*yHeadStride],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is a multiple of 32. y shares
 // no memory with the others.
@@ -95,8 +104,9 @@ func RotateQuantizeScaledHalfSplitF32ToE4M3AVX512(y *uint8, x *float32, cos *flo
 func RotateQuantizeScaledHalfSplitF32ToE5M2AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 
 // RotateQuantizeScaledHalfSplitF32ToE5M2AVX512 rotates every head of 2*pairs elements of every
-// token, and writes it times scale, as generic.RotateQuantizeScaledHalfSplitF32ToE5M2
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it times scale, as generic.RotateHalfSplitF32
+// and generic.QuantizeF32ToE5M2
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at y[t*yTokenStride+h*yHeadStride],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is a multiple of 32. y shares
 // no memory with the others.
@@ -105,8 +115,9 @@ func RotateQuantizeScaledHalfSplitF32ToE5M2AVX2(y *uint8, x *float32, cos *float
 func RotateQuantizeScaledHalfSplitF32ToE5M2AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 
 // RotateQuantizeInterleavedF32ToQ8AVX2 rotates every head of 2*pairs elements of every
-// token, and writes it as blocks of Q8_0, as generic.RotateQuantizeInterleavedF32ToQ8
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its blocks start
+// token, and writes it as blocks of Q8_0, as generic.RotateInterleavedF32
+// and generic.QuantizeF32ToQ8
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its blocks start
 // at y[t*yTokenStride+h*yHeadStride],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
 // no memory with the others.
@@ -115,8 +126,9 @@ func RotateQuantizeScaledHalfSplitF32ToE5M2AVX512(y *uint8, x *float32, cos *flo
 func RotateQuantizeInterleavedF32ToQ8AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeInterleavedF32ToQ8AVX512 rotates every head of 2*pairs elements of every
-// token, and writes it as blocks of Q8_0, as generic.RotateQuantizeInterleavedF32ToQ8
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its blocks start
+// token, and writes it as blocks of Q8_0, as generic.RotateInterleavedF32
+// and generic.QuantizeF32ToQ8
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its blocks start
 // at y[t*yTokenStride+h*yHeadStride],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
 // no memory with the others.
@@ -125,28 +137,31 @@ func RotateQuantizeInterleavedF32ToQ8AVX2(y *uint8, x *float32, cos *float32, si
 func RotateQuantizeInterleavedF32ToQ8AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeRowInterleavedF32ToI8AVX2 rotates every head of 2*pairs elements of every
-// token, and writes it with a scale, as generic.RotateQuantizeRowInterleavedF32ToI8
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it with a scale, as generic.RotateInterleavedF32
+// and generic.QuantizeRowF32ToI8
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
 // no memory with the others.
 //
 //go:noescape
-func RotateQuantizeRowInterleavedF32ToI8AVX2(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+func RotateQuantizeRowInterleavedF32ToI8AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeRowInterleavedF32ToI8AVX512 rotates every head of 2*pairs elements of every
-// token, and writes it with a scale, as generic.RotateQuantizeRowInterleavedF32ToI8
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it with a scale, as generic.RotateInterleavedF32
+// and generic.QuantizeRowF32ToI8
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
 // no memory with the others.
 //
 //go:noescape
-func RotateQuantizeRowInterleavedF32ToI8AVX512(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+func RotateQuantizeRowInterleavedF32ToI8AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeRowInterleavedF32ToE4M3AVX2 rotates every head of 2*pairs elements of every
-// token, and writes it with a scale, as generic.RotateQuantizeRowInterleavedF32ToE4M3
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it with a scale, as generic.RotateInterleavedF32
+// and generic.QuantizeRowF32ToE4M3
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
 // no memory with the others.
@@ -155,8 +170,9 @@ func RotateQuantizeRowInterleavedF32ToI8AVX512(y *int8, scales *float32, x *floa
 func RotateQuantizeRowInterleavedF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeRowInterleavedF32ToE4M3AVX512 rotates every head of 2*pairs elements of every
-// token, and writes it with a scale, as generic.RotateQuantizeRowInterleavedF32ToE4M3
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it with a scale, as generic.RotateInterleavedF32
+// and generic.QuantizeRowF32ToE4M3
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is 32 or 64. y shares
 // no memory with the others.
@@ -165,8 +181,9 @@ func RotateQuantizeRowInterleavedF32ToE4M3AVX2(y *uint8, scales *float32, x *flo
 func RotateQuantizeRowInterleavedF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
 // RotateQuantizeScaledInterleavedF32ToE4M3AVX2 rotates every head of 2*pairs elements of every
-// token, and writes it times scale, as generic.RotateQuantizeScaledInterleavedF32ToE4M3
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it times scale, as generic.RotateInterleavedF32
+// and generic.QuantizeF32ToE4M3
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at y[t*yTokenStride+h*yHeadStride],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is a multiple of 32. y shares
 // no memory with the others.
@@ -175,8 +192,9 @@ func RotateQuantizeRowInterleavedF32ToE4M3AVX512(y *uint8, scales *float32, x *f
 func RotateQuantizeScaledInterleavedF32ToE4M3AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 
 // RotateQuantizeScaledInterleavedF32ToE4M3AVX512 rotates every head of 2*pairs elements of every
-// token, and writes it times scale, as generic.RotateQuantizeScaledInterleavedF32ToE4M3
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it times scale, as generic.RotateInterleavedF32
+// and generic.QuantizeF32ToE4M3
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at y[t*yTokenStride+h*yHeadStride],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is a multiple of 32. y shares
 // no memory with the others.
@@ -185,8 +203,9 @@ func RotateQuantizeScaledInterleavedF32ToE4M3AVX2(y *uint8, x *float32, cos *flo
 func RotateQuantizeScaledInterleavedF32ToE4M3AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 
 // RotateQuantizeScaledInterleavedF32ToE5M2AVX2 rotates every head of 2*pairs elements of every
-// token, and writes it times scale, as generic.RotateQuantizeScaledInterleavedF32ToE5M2
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it times scale, as generic.RotateInterleavedF32
+// and generic.QuantizeF32ToE5M2
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at y[t*yTokenStride+h*yHeadStride],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is a multiple of 32. y shares
 // no memory with the others.
@@ -195,8 +214,9 @@ func RotateQuantizeScaledInterleavedF32ToE4M3AVX512(y *uint8, x *float32, cos *f
 func RotateQuantizeScaledInterleavedF32ToE5M2AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 
 // RotateQuantizeScaledInterleavedF32ToE5M2AVX512 rotates every head of 2*pairs elements of every
-// token, and writes it times scale, as generic.RotateQuantizeScaledInterleavedF32ToE5M2
-// does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
+// token, and writes it times scale, as generic.RotateInterleavedF32
+// and generic.QuantizeF32ToE5M2
+// do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, its results start
 // at y[t*yTokenStride+h*yHeadStride],
 // its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is a multiple of 32. y shares
 // no memory with the others.

@@ -6,7 +6,7 @@
 
 // func RotateQuantizeHalfSplitF32ToQ8AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, F16C
-TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX2(SB), $4328-96
+TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX2(SB), $5360-96
 	MOVQ    heads+64(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
@@ -16,49 +16,63 @@ TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX2(SB), $4328-96
 	VMOVUPS magnitude32<>+0(SB), Y0
 	VMOVUPS lastBit<>+0(SB), Y0
 	VPXOR   Y1, Y1, Y1
-	LEAQ    168(SP), AX
+	VPXOR   Y2, Y2, Y2
+	LEAQ    176(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, (SP)
+	MOVQ    AX, 32(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 32(SP)
+	MOVQ    CX, 40(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 8(SP)
+	MOVQ    AX, 16(SP)
 	MOVQ    x+8(FP), AX
-	MOVQ    AX, 40(SP)
+	MOVQ    AX, 48(SP)
 	MOVQ    y+0(FP), AX
+	MOVQ    AX, 64(SP)
+	MOVQ    heads+64(FP), AX
 	MOVQ    AX, 56(SP)
 	MOVQ    heads+64(FP), AX
-	MOVQ    AX, 48(SP)
-	MOVQ    heads+64(FP), AX
-	MOVQ    AX, 64(SP)
+	MOVQ    AX, 72(SP)
 	MOVQ    pairs+32(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
-	VMOVUPS one32<>+0(SB), Y2
 	VMOVUPS one32<>+0(SB), Y3
+	MOVQ    (SP), AX
+	VMOVUPS Y3, 4608(AX)
+	VMOVUPS Y3, 4640(AX)
+	VMOVUPS Y3, 4672(AX)
+	VMOVUPS Y3, 4704(AX)
 
 heads3:
-	VMOVUPS   one32<>+0(SB), Y2
-	VDIVPS    Y1, Y2, Y2
-	VCMPPS    $0x11, exponent32<>+0(SB), Y2, Y4
-	VPAND     Y4, Y2, Y2
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y1, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y1, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 72(SP)
-	VMOVUPS   Y2, 104(SP)
-	MOVQ      8(SP), AX
-	MOVQ      AX, (SP)
-	MOVQ      24(SP), AX
-	MOVQ      AX, 16(SP)
+	VMOVUPS   X4, 80(SP)
+	VMOVUPS   Y3, 112(SP)
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y2, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
+	VPMINUD   nan32<>+0(SB), Y2, Y4
+	VCVTPS2PH $0x00, Y4, X4
+	VMOVUPS   X4, 96(SP)
+	VMOVUPS   Y3, 144(SP)
+	MOVQ      16(SP), AX
+	MOVQ      AX, 8(SP)
+	MOVQ      32(SP), AX
+	MOVQ      AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write4
 	MOVQ       x+8(FP), AX
@@ -87,309 +101,188 @@ heads3:
 	MOVQ       heads+64(FP), AX
 
 same6:
-	MOVQ        $0x00000002, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	VMOVUPS     magnitude32<>+0(SB), Y1
-	MOVQ        cos+16(FP), BX
-	MOVQ        sin+24(FP), SI
-	MOVQ        xHeadStride+80(FP), DI
+	MOVQ    $0x00000004, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
+	VMOVUPS magnitude32<>+0(SB), Y1
+	MOVQ    cos+16(FP), BX
+	MOVQ    sin+24(FP), SI
+	MOVQ    xHeadStride+80(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
+
+unit7:
 	VMOVUPS     (DX), Y2
-	VMOVUPS     256(DX), Y4
-	VMOVUPS     (BX), Y5
-	VMOVUPS     (SI), Y6
-	VMULPS      Y6, Y2, Y7
-	VMULPS      Y6, Y4, Y6
-	VMULPS      Y5, Y2, Y2
-	VMULPS      Y5, Y4, Y4
-	VSUBPS      Y6, Y2, Y2
-	VADDPS      Y7, Y4, Y4
+	VMOVUPS     256(DX), Y3
+	VMOVUPS     (BX), Y4
+	VMOVUPS     (SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
 	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y4, 256(AX)
+	VMOVUPS     Y3, 256(AX)
 	VPAND       Y1, Y2, Y2
+	VPAND       Y1, Y3, Y3
+	VMOVUPS     32(DX), Y4
+	VMOVUPS     288(DX), Y5
+	VMOVUPS     32(BX), Y6
+	VMOVUPS     32(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 32(AX)
+	VMOVUPS     Y5, 288(AX)
 	VPAND       Y1, Y4, Y4
-	VMOVUPS     32(DX), Y5
-	VMOVUPS     288(DX), Y6
-	VMOVUPS     32(BX), Y7
-	VMOVUPS     32(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 32(AX)
-	VMOVUPS     Y6, 288(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     64(DX), Y5
-	VMOVUPS     320(DX), Y6
-	VMOVUPS     64(BX), Y7
-	VMOVUPS     64(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 64(AX)
-	VMOVUPS     Y6, 320(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     96(DX), Y5
-	VMOVUPS     352(DX), Y6
-	VMOVUPS     96(BX), Y7
-	VMOVUPS     96(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 96(AX)
-	VMOVUPS     Y6, 352(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     128(DX), Y5
-	VMOVUPS     384(DX), Y6
-	VMOVUPS     128(BX), Y7
-	VMOVUPS     128(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 128(AX)
-	VMOVUPS     Y6, 384(AX)
-	VPAND       Y1, Y5, Y5
-	VPAND       Y1, Y6, Y6
-	VMOVUPS     160(DX), Y7
-	VMOVUPS     416(DX), Y8
-	VMOVUPS     160(BX), Y9
-	VMOVUPS     160(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 160(AX)
-	VMOVUPS     Y8, 416(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     192(DX), Y7
-	VMOVUPS     448(DX), Y8
-	VMOVUPS     192(BX), Y9
-	VMOVUPS     192(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 192(AX)
-	VMOVUPS     Y8, 448(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     224(DX), Y7
-	VMOVUPS     480(DX), Y8
-	VMOVUPS     224(BX), Y9
-	VMOVUPS     224(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 224(AX)
-	VMOVUPS     Y8, 480(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y5, Y2, Y7
-	VPUNPCKHDQ  Y5, Y2, Y2
-	VPMAXUD     Y2, Y7, Y7
-	VPUNPCKLDQ  Y6, Y4, Y2
-	VPUNPCKHDQ  Y6, Y4, Y4
 	VPMAXUD     Y4, Y2, Y2
-	VPUNPCKLQDQ Y2, Y7, Y4
-	VPUNPCKHQDQ Y2, Y7, Y2
-	VPMAXUD     Y2, Y4, Y4
-	VMOVAPS     Y4, Y2
+	VPAND       Y1, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     64(DX), Y4
+	VMOVUPS     320(DX), Y5
+	VMOVUPS     64(BX), Y6
+	VMOVUPS     64(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y5, 320(AX)
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       Y1, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     96(DX), Y4
+	VMOVUPS     352(DX), Y5
+	VMOVUPS     96(BX), Y6
+	VMOVUPS     96(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 96(AX)
+	VMOVUPS     Y5, 352(AX)
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       Y1, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     128(DX), Y4
+	VMOVUPS     384(DX), Y5
+	VMOVUPS     128(BX), Y6
+	VMOVUPS     128(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 384(AX)
+	VPAND       Y1, Y4, Y4
+	VPAND       Y1, Y5, Y5
+	VMOVUPS     160(DX), Y6
+	VMOVUPS     416(DX), Y7
+	VMOVUPS     160(BX), Y8
+	VMOVUPS     160(SI), Y9
+	VMULPS      Y9, Y6, Y10
+	VMULPS      Y9, Y7, Y9
+	VMULPS      Y8, Y6, Y6
+	VMULPS      Y8, Y7, Y7
+	VSUBPS      Y9, Y6, Y6
+	VADDPS      Y10, Y7, Y7
+	VMOVUPS     Y6, 160(AX)
+	VMOVUPS     Y7, 416(AX)
+	VPAND       Y1, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPAND       Y1, Y7, Y7
+	VPMAXUD     Y7, Y5, Y5
+	VMOVUPS     192(DX), Y6
+	VMOVUPS     448(DX), Y7
+	VMOVUPS     192(BX), Y8
+	VMOVUPS     192(SI), Y9
+	VMULPS      Y9, Y6, Y10
+	VMULPS      Y9, Y7, Y9
+	VMULPS      Y8, Y6, Y6
+	VMULPS      Y8, Y7, Y7
+	VSUBPS      Y9, Y6, Y6
+	VADDPS      Y10, Y7, Y7
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y7, 448(AX)
+	VPAND       Y1, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPAND       Y1, Y7, Y7
+	VPMAXUD     Y7, Y5, Y5
+	VMOVUPS     224(DX), Y6
+	VMOVUPS     480(DX), Y7
+	VMOVUPS     224(BX), Y8
+	VMOVUPS     224(SI), Y9
+	VMULPS      Y9, Y6, Y10
+	VMULPS      Y9, Y7, Y9
+	VMULPS      Y8, Y6, Y6
+	VMULPS      Y8, Y7, Y7
+	VSUBPS      Y9, Y6, Y6
+	VADDPS      Y10, Y7, Y7
+	VMOVUPS     Y6, 224(AX)
+	VMOVUPS     Y7, 480(AX)
+	VPAND       Y1, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPAND       Y1, Y7, Y7
+	VPMAXUD     Y7, Y5, Y5
+	VPUNPCKLDQ  Y4, Y2, Y6
+	VPUNPCKHDQ  Y4, Y2, Y2
+	VPMAXUD     Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y3, Y2
+	VPUNPCKHDQ  Y5, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VPMAXUD     Y2, Y3, Y3
+	VMOVUPS     Y3, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
 	LEAQ        (DX)(DI*4), DX
 	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Y3
-	VMOVUPS     256(DX), Y4
-	VMOVUPS     (BX), Y5
-	VMOVUPS     (SI), Y6
-	VMULPS      Y6, Y3, Y7
-	VMULPS      Y6, Y4, Y6
-	VMULPS      Y5, Y3, Y3
-	VMULPS      Y5, Y4, Y4
-	VSUBPS      Y6, Y3, Y3
-	VADDPS      Y7, Y4, Y4
-	VMOVUPS     Y3, 512(AX)
-	VMOVUPS     Y4, 768(AX)
-	VPAND       Y1, Y3, Y3
-	VPAND       Y1, Y4, Y4
-	VMOVUPS     32(DX), Y5
-	VMOVUPS     288(DX), Y6
-	VMOVUPS     32(BX), Y7
-	VMOVUPS     32(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 544(AX)
-	VMOVUPS     Y6, 800(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     64(DX), Y5
-	VMOVUPS     320(DX), Y6
-	VMOVUPS     64(BX), Y7
-	VMOVUPS     64(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 576(AX)
-	VMOVUPS     Y6, 832(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     96(DX), Y5
-	VMOVUPS     352(DX), Y6
-	VMOVUPS     96(BX), Y7
-	VMOVUPS     96(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 608(AX)
-	VMOVUPS     Y6, 864(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     128(DX), Y5
-	VMOVUPS     384(DX), Y6
-	VMOVUPS     128(BX), Y7
-	VMOVUPS     128(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 640(AX)
-	VMOVUPS     Y6, 896(AX)
-	VPAND       Y1, Y5, Y5
-	VPAND       Y1, Y6, Y6
-	VMOVUPS     160(DX), Y7
-	VMOVUPS     416(DX), Y8
-	VMOVUPS     160(BX), Y9
-	VMOVUPS     160(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 672(AX)
-	VMOVUPS     Y8, 928(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     192(DX), Y7
-	VMOVUPS     448(DX), Y8
-	VMOVUPS     192(BX), Y9
-	VMOVUPS     192(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 704(AX)
-	VMOVUPS     Y8, 960(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     224(DX), Y7
-	VMOVUPS     480(DX), Y8
-	VMOVUPS     224(BX), Y9
-	VMOVUPS     224(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 736(AX)
-	VMOVUPS     Y8, 992(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y5, Y3, Y1
-	VPUNPCKHDQ  Y5, Y3, Y3
-	VPMAXUD     Y3, Y1, Y1
-	VPUNPCKLDQ  Y6, Y4, Y3
-	VPUNPCKHDQ  Y6, Y4, Y4
-	VPMAXUD     Y4, Y3, Y3
-	VPUNPCKLQDQ Y3, Y1, Y4
-	VPUNPCKHQDQ Y3, Y1, Y1
-	VPMAXUD     Y1, Y4, Y4
-	VMOVAPS     Y4, Y3
-	LEAQ        (DX)(DI*4), DX
-
-found7:
-	MOVQ       DX, 40(SP)
-	VPERM2I128 $0x20, Y3, Y2, Y1
-	VPERM2I128 $0x31, Y3, Y2, Y2
-	VPMAXUD    Y2, Y1, Y1
-	VDIVPS     largestI8<>+0(SB), Y1, Y1
-	VMOVUPS    Y1, Y1
+	JG          unit7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y1
+	VMOVUPS     4640(AX), Y2
+	VPERM2I128  $0x20, Y2, Y1, Y3
+	VPERM2I128  $0x31, Y2, Y1, Y1
+	VPMAXUD     Y1, Y3, Y3
+	VDIVPS      largestI8<>+0(SB), Y3, Y1
+	VMOVUPS     Y1, Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VPERM2I128  $0x20, Y3, Y2, Y4
+	VPERM2I128  $0x31, Y3, Y2, Y2
+	VPMAXUD     Y2, Y4, Y4
+	VDIVPS      largestI8<>+0(SB), Y4, Y2
+	VMOVUPS     Y2, Y2
 
 	// 2. these heads
 write4:
-	MOVQ  (SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head8:
@@ -406,104 +299,104 @@ head8:
 	MOVQ         BX, R8
 	SHLQ         $0x02, R8
 	MOVQ         CX, R9
-	MOVWLZX      72(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      74(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	MOVWLZX      76(SP)(R8*2), R10
+	MOVWLZX      84(SP)(R8*2), R10
 	MOVW         R10, 68(R9)
-	MOVWLZX      78(SP)(R8*2), R10
+	MOVWLZX      86(SP)(R8*2), R10
 	MOVW         R10, 102(R9)
-	CMPL         104(SP)(R8*4), $0x00
+	CMPL         112(SP)(R8*4), $0x00
 	JEQ          zero11
-	VBROADCASTSS 104(SP)(R8*4), Y2
-	VMULPS       (DX), Y2, Y4
+	VBROADCASTSS 112(SP)(R8*4), Y3
+	VMULPS       (DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       32(DX), Y2, Y5
+	VMULPS       32(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       64(DX), Y2, Y6
+	VMULPS       64(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       96(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       96(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 2(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 2(R9)
 
 written10:
-	CMPL         108(SP)(R8*4), $0x00
+	CMPL         116(SP)(R8*4), $0x00
 	JEQ          zero13
-	VBROADCASTSS 108(SP)(R8*4), Y2
-	VMULPS       128(DX), Y2, Y4
+	VBROADCASTSS 116(SP)(R8*4), Y3
+	VMULPS       128(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       160(DX), Y2, Y5
+	VMULPS       160(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       192(DX), Y2, Y6
+	VMULPS       192(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       224(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       224(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 36(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 36(R9)
 
 written12:
-	CMPL         112(SP)(R8*4), $0x00
+	CMPL         120(SP)(R8*4), $0x00
 	JEQ          zero15
-	VBROADCASTSS 112(SP)(R8*4), Y2
-	VMULPS       256(DX), Y2, Y4
+	VBROADCASTSS 120(SP)(R8*4), Y3
+	VMULPS       256(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       288(DX), Y2, Y5
+	VMULPS       288(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       320(DX), Y2, Y6
+	VMULPS       320(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       352(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       352(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 70(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 70(R9)
 
 written14:
-	CMPL         116(SP)(R8*4), $0x00
+	CMPL         124(SP)(R8*4), $0x00
 	JEQ          zero17
-	VBROADCASTSS 116(SP)(R8*4), Y2
-	VMULPS       384(DX), Y2, Y4
+	VBROADCASTSS 124(SP)(R8*4), Y3
+	VMULPS       384(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       416(DX), Y2, Y5
+	VMULPS       416(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       448(DX), Y2, Y6
+	VMULPS       448(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       480(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       480(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 104(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 104(R9)
 
 written16:
 	ADDQ $0x00000200, DX
@@ -522,11 +415,11 @@ written16:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -535,29 +428,41 @@ pairs2:
 	MOVQ    pairs+32(FP), AX
 	CMPQ    AX, $0x20
 	JNE     pairs18
-	VMOVUPS one32<>+0(SB), Y2
 	VMOVUPS one32<>+0(SB), Y3
+	MOVQ    (SP), AX
+	VMOVUPS Y3, 4608(AX)
+	VMOVUPS Y3, 4640(AX)
+	VMOVUPS Y3, 4672(AX)
+	VMOVUPS Y3, 4704(AX)
 
 heads19:
-	VMOVUPS   one32<>+0(SB), Y2
-	VDIVPS    Y1, Y2, Y2
-	VCMPPS    $0x11, exponent32<>+0(SB), Y2, Y4
-	VPAND     Y4, Y2, Y2
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y1, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y1, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 72(SP)
-	VMOVUPS   Y2, 104(SP)
-	MOVQ      8(SP), AX
-	MOVQ      AX, (SP)
-	MOVQ      24(SP), AX
-	MOVQ      AX, 16(SP)
+	VMOVUPS   X4, 80(SP)
+	VMOVUPS   Y3, 112(SP)
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y2, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
+	VPMINUD   nan32<>+0(SB), Y2, Y4
+	VCVTPS2PH $0x00, Y4, X4
+	VMOVUPS   X4, 96(SP)
+	VMOVUPS   Y3, 144(SP)
+	MOVQ      16(SP), AX
+	MOVQ      AX, 8(SP)
+	MOVQ      32(SP), AX
+	MOVQ      AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same22
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write20
 	MOVQ       x+8(FP), AX
@@ -582,317 +487,192 @@ heads19:
 	MOVQ       heads+64(FP), AX
 
 same22:
-	MOVQ        $0x00000004, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	VMOVUPS     magnitude32<>+0(SB), Y1
-	MOVQ        cos+16(FP), BX
-	MOVQ        sin+24(FP), SI
-	MOVQ        xHeadStride+80(FP), DI
-	VMOVUPS     (DX), Y2
-	VMOVUPS     128(DX), Y4
-	VMOVUPS     (BX), Y5
-	VMOVUPS     (SI), Y6
-	VMULPS      Y6, Y2, Y7
-	VMULPS      Y6, Y4, Y6
-	VMULPS      Y5, Y2, Y2
-	VMULPS      Y5, Y4, Y4
-	VSUBPS      Y6, Y2, Y2
-	VADDPS      Y7, Y4, Y4
-	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y4, 128(AX)
-	VPAND       Y1, Y2, Y2
-	VPAND       Y1, Y4, Y4
-	VMOVUPS     32(DX), Y5
-	VMOVUPS     160(DX), Y6
-	VMOVUPS     32(BX), Y7
-	VMOVUPS     32(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 32(AX)
-	VMOVUPS     Y6, 160(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     64(DX), Y5
-	VMOVUPS     192(DX), Y6
-	VMOVUPS     64(BX), Y7
-	VMOVUPS     64(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 64(AX)
-	VMOVUPS     Y6, 192(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     96(DX), Y5
-	VMOVUPS     224(DX), Y6
-	VMOVUPS     96(BX), Y7
-	VMOVUPS     96(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 96(AX)
-	VMOVUPS     Y6, 224(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	XORQ        R8, R8
-	DECQ        CX
-	CMOVQGT     DI, R8
-	LEAQ        (DX)(R8*4), DX
-	VMOVUPS     (DX), Y5
-	VMOVUPS     128(DX), Y6
-	VMOVUPS     (BX), Y7
-	VMOVUPS     (SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 256(AX)
-	VMOVUPS     Y6, 384(AX)
-	VPAND       Y1, Y5, Y5
-	VPAND       Y1, Y6, Y6
-	VMOVUPS     32(DX), Y7
-	VMOVUPS     160(DX), Y8
-	VMOVUPS     32(BX), Y9
-	VMOVUPS     32(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 288(AX)
-	VMOVUPS     Y8, 416(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     64(DX), Y7
-	VMOVUPS     192(DX), Y8
-	VMOVUPS     64(BX), Y9
-	VMOVUPS     64(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 320(AX)
-	VMOVUPS     Y8, 448(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     96(DX), Y7
-	VMOVUPS     224(DX), Y8
-	VMOVUPS     96(BX), Y9
-	VMOVUPS     96(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 352(AX)
-	VMOVUPS     Y8, 480(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y4, Y2, Y7
-	VPUNPCKHDQ  Y4, Y2, Y2
-	VPMAXUD     Y2, Y7, Y7
-	VPUNPCKLDQ  Y6, Y5, Y2
-	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VPUNPCKLQDQ Y2, Y7, Y4
-	VPUNPCKHQDQ Y2, Y7, Y2
-	VPMAXUD     Y2, Y4, Y4
-	VMOVAPS     Y4, Y2
-	LEAQ        (DX)(DI*4), DX
-	DECQ        CX
-	JLE         found23
-	VMOVUPS     (DX), Y3
-	VMOVUPS     128(DX), Y4
-	VMOVUPS     (BX), Y5
-	VMOVUPS     (SI), Y6
-	VMULPS      Y6, Y3, Y7
-	VMULPS      Y6, Y4, Y6
-	VMULPS      Y5, Y3, Y3
-	VMULPS      Y5, Y4, Y4
-	VSUBPS      Y6, Y3, Y3
-	VADDPS      Y7, Y4, Y4
-	VMOVUPS     Y3, 512(AX)
-	VMOVUPS     Y4, 640(AX)
-	VPAND       Y1, Y3, Y3
-	VPAND       Y1, Y4, Y4
-	VMOVUPS     32(DX), Y5
-	VMOVUPS     160(DX), Y6
-	VMOVUPS     32(BX), Y7
-	VMOVUPS     32(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 544(AX)
-	VMOVUPS     Y6, 672(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     64(DX), Y5
-	VMOVUPS     192(DX), Y6
-	VMOVUPS     64(BX), Y7
-	VMOVUPS     64(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 576(AX)
-	VMOVUPS     Y6, 704(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     96(DX), Y5
-	VMOVUPS     224(DX), Y6
-	VMOVUPS     96(BX), Y7
-	VMOVUPS     96(SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 608(AX)
-	VMOVUPS     Y6, 736(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y3, Y3
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	XORQ        R8, R8
-	DECQ        CX
-	CMOVQGT     DI, R8
-	LEAQ        (DX)(R8*4), DX
-	VMOVUPS     (DX), Y5
-	VMOVUPS     128(DX), Y6
-	VMOVUPS     (BX), Y7
-	VMOVUPS     (SI), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 768(AX)
-	VMOVUPS     Y6, 896(AX)
-	VPAND       Y1, Y5, Y5
-	VPAND       Y1, Y6, Y6
-	VMOVUPS     32(DX), Y7
-	VMOVUPS     160(DX), Y8
-	VMOVUPS     32(BX), Y9
-	VMOVUPS     32(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 800(AX)
-	VMOVUPS     Y8, 928(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     64(DX), Y7
-	VMOVUPS     192(DX), Y8
-	VMOVUPS     64(BX), Y9
-	VMOVUPS     64(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 832(AX)
-	VMOVUPS     Y8, 960(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VMOVUPS     96(DX), Y7
-	VMOVUPS     224(DX), Y8
-	VMOVUPS     96(BX), Y9
-	VMOVUPS     96(SI), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 864(AX)
-	VMOVUPS     Y8, 992(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y4, Y3, Y1
-	VPUNPCKHDQ  Y4, Y3, Y3
-	VPMAXUD     Y3, Y1, Y1
-	VPUNPCKLDQ  Y6, Y5, Y3
-	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y3, Y3
-	VPUNPCKLQDQ Y3, Y1, Y4
-	VPUNPCKHQDQ Y3, Y1, Y1
-	VPMAXUD     Y1, Y4, Y4
-	VMOVAPS     Y4, Y3
-	LEAQ        (DX)(DI*4), DX
+	MOVQ    $0x00000008, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
+	VMOVUPS magnitude32<>+0(SB), Y1
+	MOVQ    cos+16(FP), BX
+	MOVQ    sin+24(FP), SI
+	MOVQ    xHeadStride+80(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
-found23:
-	MOVQ       DX, 40(SP)
-	VPERM2I128 $0x20, Y3, Y2, Y1
-	VPERM2I128 $0x31, Y3, Y2, Y2
-	VPMAXUD    Y2, Y1, Y1
-	VDIVPS     largestI8<>+0(SB), Y1, Y1
-	VMOVUPS    Y1, Y1
+unit23:
+	VMOVUPS     (DX), Y2
+	VMOVUPS     128(DX), Y3
+	VMOVUPS     (BX), Y4
+	VMOVUPS     (SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     Y3, 128(AX)
+	VPAND       Y1, Y2, Y2
+	VPAND       Y1, Y3, Y3
+	VMOVUPS     32(DX), Y4
+	VMOVUPS     160(DX), Y5
+	VMOVUPS     32(BX), Y6
+	VMOVUPS     32(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 32(AX)
+	VMOVUPS     Y5, 160(AX)
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       Y1, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     64(DX), Y4
+	VMOVUPS     192(DX), Y5
+	VMOVUPS     64(BX), Y6
+	VMOVUPS     64(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y5, 192(AX)
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       Y1, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     96(DX), Y4
+	VMOVUPS     224(DX), Y5
+	VMOVUPS     96(BX), Y6
+	VMOVUPS     96(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 96(AX)
+	VMOVUPS     Y5, 224(AX)
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPAND       Y1, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	XORQ        R9, R9
+	DECQ        CX
+	CMOVQGT     DI, R9
+	LEAQ        (DX)(R9*4), DX
+	VMOVUPS     (DX), Y4
+	VMOVUPS     128(DX), Y5
+	VMOVUPS     (BX), Y6
+	VMOVUPS     (SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 256(AX)
+	VMOVUPS     Y5, 384(AX)
+	VPAND       Y1, Y4, Y4
+	VPAND       Y1, Y5, Y5
+	VMOVUPS     32(DX), Y6
+	VMOVUPS     160(DX), Y7
+	VMOVUPS     32(BX), Y8
+	VMOVUPS     32(SI), Y9
+	VMULPS      Y9, Y6, Y10
+	VMULPS      Y9, Y7, Y9
+	VMULPS      Y8, Y6, Y6
+	VMULPS      Y8, Y7, Y7
+	VSUBPS      Y9, Y6, Y6
+	VADDPS      Y10, Y7, Y7
+	VMOVUPS     Y6, 288(AX)
+	VMOVUPS     Y7, 416(AX)
+	VPAND       Y1, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPAND       Y1, Y7, Y7
+	VPMAXUD     Y7, Y5, Y5
+	VMOVUPS     64(DX), Y6
+	VMOVUPS     192(DX), Y7
+	VMOVUPS     64(BX), Y8
+	VMOVUPS     64(SI), Y9
+	VMULPS      Y9, Y6, Y10
+	VMULPS      Y9, Y7, Y9
+	VMULPS      Y8, Y6, Y6
+	VMULPS      Y8, Y7, Y7
+	VSUBPS      Y9, Y6, Y6
+	VADDPS      Y10, Y7, Y7
+	VMOVUPS     Y6, 320(AX)
+	VMOVUPS     Y7, 448(AX)
+	VPAND       Y1, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPAND       Y1, Y7, Y7
+	VPMAXUD     Y7, Y5, Y5
+	VMOVUPS     96(DX), Y6
+	VMOVUPS     224(DX), Y7
+	VMOVUPS     96(BX), Y8
+	VMOVUPS     96(SI), Y9
+	VMULPS      Y9, Y6, Y10
+	VMULPS      Y9, Y7, Y9
+	VMULPS      Y8, Y6, Y6
+	VMULPS      Y8, Y7, Y7
+	VSUBPS      Y9, Y6, Y6
+	VADDPS      Y10, Y7, Y7
+	VMOVUPS     Y6, 352(AX)
+	VMOVUPS     Y7, 480(AX)
+	VPAND       Y1, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPAND       Y1, Y7, Y7
+	VPMAXUD     Y7, Y5, Y5
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y2
+	VPMAXUD     Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y2
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VPMAXUD     Y2, Y3, Y3
+	VMOVUPS     Y3, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit23
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y1
+	VMOVUPS     4640(AX), Y2
+	VPERM2I128  $0x20, Y2, Y1, Y3
+	VPERM2I128  $0x31, Y2, Y1, Y1
+	VPMAXUD     Y1, Y3, Y3
+	VDIVPS      largestI8<>+0(SB), Y3, Y1
+	VMOVUPS     Y1, Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VPERM2I128  $0x20, Y3, Y2, Y4
+	VPERM2I128  $0x31, Y3, Y2, Y2
+	VPMAXUD     Y2, Y4, Y4
+	VDIVPS      largestI8<>+0(SB), Y4, Y2
+	VMOVUPS     Y2, Y2
 
 	// 2. these heads
 write20:
-	MOVQ  (SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next21
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head24:
@@ -905,54 +685,54 @@ head24:
 	MOVQ         BX, R8
 	SHLQ         $0x01, R8
 	MOVQ         CX, R9
-	MOVWLZX      72(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      74(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	CMPL         104(SP)(R8*4), $0x00
+	CMPL         112(SP)(R8*4), $0x00
 	JEQ          zero27
-	VBROADCASTSS 104(SP)(R8*4), Y2
-	VMULPS       (DX), Y2, Y4
+	VBROADCASTSS 112(SP)(R8*4), Y3
+	VMULPS       (DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       32(DX), Y2, Y5
+	VMULPS       32(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       64(DX), Y2, Y6
+	VMULPS       64(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       96(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       96(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 2(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 2(R9)
 
 written26:
-	CMPL         108(SP)(R8*4), $0x00
+	CMPL         116(SP)(R8*4), $0x00
 	JEQ          zero29
-	VBROADCASTSS 108(SP)(R8*4), Y2
-	VMULPS       128(DX), Y2, Y4
+	VBROADCASTSS 116(SP)(R8*4), Y3
+	VMULPS       128(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       160(DX), Y2, Y5
+	VMULPS       160(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       192(DX), Y2, Y6
+	VMULPS       192(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       224(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       224(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 36(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 36(R9)
 
 written28:
 	ADDQ $0x00000100, DX
@@ -971,11 +751,11 @@ written28:
 same25:
 	DECQ AX
 	JNZ  head24
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next21:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads19
 	JMP   done1
@@ -986,33 +766,33 @@ done1:
 	RET
 
 zero11:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 2(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 2(R9)
 	JMP     written10
 
 zero13:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 36(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 36(R9)
 	JMP     written12
 
 zero15:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 70(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 70(R9)
 	JMP     written14
 
 zero17:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 104(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 104(R9)
 	JMP     written16
 
 zero27:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 2(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 2(R9)
 	JMP     written26
 
 zero29:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 36(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 36(R9)
 	JMP     written28
 
 DATA magnitude32<>+0(SB)/8, $0x7fffffff7fffffff
@@ -1083,7 +863,7 @@ GLOBL largestI8<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeHalfSplitF32ToQ8AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX512(SB), $4328-96
+TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX512(SB), $5360-96
 	MOVQ         heads+64(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -1094,49 +874,52 @@ TEXT ·RotateQuantizeHalfSplitF32ToQ8AVX512(SB), $4328-96
 	VBROADCASTSS lastBit<>+0(SB), Z0
 	VMOVUPS      evenWords<>+0(SB), Z4
 	VPXORD       Z1, Z1, Z1
-	LEAQ         168(SP), AX
+	LEAQ         176(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, (SP)
+	MOVQ         AX, 32(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 32(SP)
+	MOVQ         CX, 40(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 8(SP)
+	MOVQ         AX, 16(SP)
 	MOVQ         x+8(FP), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 48(SP)
 	MOVQ         y+0(FP), AX
+	MOVQ         AX, 64(SP)
+	MOVQ         heads+64(FP), AX
 	MOVQ         AX, 56(SP)
 	MOVQ         heads+64(FP), AX
-	MOVQ         AX, 48(SP)
-	MOVQ         heads+64(FP), AX
-	MOVQ         AX, 64(SP)
+	MOVQ         AX, 72(SP)
 	MOVQ         pairs+32(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
-	VBROADCASTSS one32<>+0(SB), Z7
-	VBROADCASTSS one32<>+0(SB), Z8
+	MOVQ         (SP), AX
+	VMOVUPS      Z5, 4608(AX)
+	VMOVUPS      Z5, 4672(AX)
+	VMOVUPS      Z5, 4736(AX)
+	VMOVUPS      Z5, 4800(AX)
 
 heads3:
 	VBROADCASTSS one32<>+0(SB), Z5
 	VDIVPS       Z1, Z5, Z5
-	VPMINUD.BCST nan32<>+0(SB), Z1, Z9
-	VCVTPS2PH    $0x00, Z9, Y9
-	VMOVUPS      Y9, 72(SP)
-	VMOVUPS      Z5, 104(SP)
-	MOVQ         8(SP), AX
-	MOVQ         AX, (SP)
-	MOVQ         24(SP), AX
-	MOVQ         AX, 16(SP)
+	VPMINUD.BCST nan32<>+0(SB), Z1, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VMOVUPS      Y6, 80(SP)
+	VMOVUPS      Z5, 112(SP)
+	MOVQ         16(SP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         32(SP), AX
+	MOVQ         AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write4
 	MOVQ       x+8(FP), AX
@@ -1165,299 +948,127 @@ heads3:
 	MOVQ       heads+64(FP), AX
 
 same6:
-	MOVQ        $0x00000004, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	MOVQ        cos+16(FP), BX
-	MOVQ        sin+24(FP), SI
-	VMOVUPS     (BX), Z1
-	VMOVUPS     (SI), Z9
-	VMOVUPS     64(BX), Z10
-	VMOVUPS     64(SI), Z11
-	VMOVUPS     128(BX), Z12
-	VMOVUPS     128(SI), Z13
-	VMOVUPS     192(BX), Z14
-	VMOVUPS     192(SI), Z15
-	VPXORD      Z2, Z2, Z2
-	VPXORD      Z3, Z3, Z3
-	MOVQ        xHeadStride+80(FP), BX
-	VMOVUPS     (DX), Z5
-	VMOVUPS     256(DX), Z16
-	VMULPS      Z9, Z5, Z17
-	VMULPS      Z9, Z16, Z18
-	VMULPS      Z1, Z5, Z5
-	VMULPS      Z1, Z16, Z16
-	VSUBPS      Z18, Z5, Z5
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     320(DX), Z18
-	VMULPS      Z11, Z17, Z19
-	VMULPS      Z11, Z18, Z20
-	VMULPS      Z10, Z17, Z17
-	VMULPS      Z10, Z18, Z18
-	VSUBPS      Z20, Z17, Z17
-	VADDPS      Z19, Z18, Z18
-	VMOVUPS     128(DX), Z19
-	VMOVUPS     384(DX), Z20
-	VMULPS      Z13, Z19, Z21
-	VMULPS      Z13, Z20, Z22
-	VMULPS      Z12, Z19, Z19
-	VMULPS      Z12, Z20, Z20
-	VSUBPS      Z22, Z19, Z19
-	VADDPS      Z21, Z20, Z20
-	VMOVUPS     192(DX), Z21
-	VMOVUPS     448(DX), Z22
-	VMULPS      Z15, Z21, Z23
-	VMULPS      Z15, Z22, Z24
-	VMULPS      Z14, Z21, Z21
-	VMULPS      Z14, Z22, Z22
-	VSUBPS      Z24, Z21, Z21
-	VADDPS      Z23, Z22, Z22
-	VMOVUPS     Z5, (AX)
-	VMOVUPS     Z17, 64(AX)
-	VMOVUPS     Z19, 128(AX)
-	VMOVUPS     Z21, 192(AX)
-	VMOVUPS     Z16, 256(AX)
-	VMOVUPS     Z18, 320(AX)
-	VMOVUPS     Z20, 384(AX)
-	VMOVUPS     Z22, 448(AX)
-	VRANGEPS    $0x0b, Z5, Z17, Z23
-	VFMADD231PS Z5, Z17, Z2
-	VRANGEPS    $0x0b, Z19, Z21, Z5
-	VFMADD231PS Z19, Z21, Z3
-	VRANGEPS    $0x0b, Z16, Z18, Z17
-	VFMADD231PS Z16, Z18, Z2
-	VRANGEPS    $0x0b, Z20, Z22, Z16
-	VFMADD231PS Z20, Z22, Z3
-	VPUNPCKLDQ  Z5, Z23, Z18
-	VPUNPCKHDQ  Z5, Z23, Z5
-	VPMAXUD     Z5, Z18, Z18
-	VPUNPCKLDQ  Z16, Z17, Z5
-	VPUNPCKHDQ  Z16, Z17, Z16
-	VPMAXUD     Z16, Z5, Z5
-	VPUNPCKLQDQ Z5, Z18, Z16
-	VPUNPCKHQDQ Z5, Z18, Z5
-	VPMAXUD     Z5, Z16, Z16
-	VMOVAPS     Z16, Z5
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z6
-	VMOVUPS     256(DX), Z16
-	VMULPS      Z9, Z6, Z17
-	VMULPS      Z9, Z16, Z18
-	VMULPS      Z1, Z6, Z6
-	VMULPS      Z1, Z16, Z16
-	VSUBPS      Z18, Z6, Z6
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     320(DX), Z18
-	VMULPS      Z11, Z17, Z19
-	VMULPS      Z11, Z18, Z20
-	VMULPS      Z10, Z17, Z17
-	VMULPS      Z10, Z18, Z18
-	VSUBPS      Z20, Z17, Z17
-	VADDPS      Z19, Z18, Z18
-	VMOVUPS     128(DX), Z19
-	VMOVUPS     384(DX), Z20
-	VMULPS      Z13, Z19, Z21
-	VMULPS      Z13, Z20, Z22
-	VMULPS      Z12, Z19, Z19
-	VMULPS      Z12, Z20, Z20
-	VSUBPS      Z22, Z19, Z19
-	VADDPS      Z21, Z20, Z20
-	VMOVUPS     192(DX), Z21
-	VMOVUPS     448(DX), Z22
-	VMULPS      Z15, Z21, Z23
-	VMULPS      Z15, Z22, Z24
-	VMULPS      Z14, Z21, Z21
-	VMULPS      Z14, Z22, Z22
-	VSUBPS      Z24, Z21, Z21
-	VADDPS      Z23, Z22, Z22
-	VMOVUPS     Z6, 512(AX)
-	VMOVUPS     Z17, 576(AX)
-	VMOVUPS     Z19, 640(AX)
-	VMOVUPS     Z21, 704(AX)
-	VMOVUPS     Z16, 768(AX)
-	VMOVUPS     Z18, 832(AX)
-	VMOVUPS     Z20, 896(AX)
-	VMOVUPS     Z22, 960(AX)
-	VRANGEPS    $0x0b, Z6, Z17, Z23
-	VFMADD231PS Z6, Z17, Z2
-	VRANGEPS    $0x0b, Z19, Z21, Z6
-	VFMADD231PS Z19, Z21, Z3
-	VRANGEPS    $0x0b, Z16, Z18, Z17
-	VFMADD231PS Z16, Z18, Z2
-	VRANGEPS    $0x0b, Z20, Z22, Z16
-	VFMADD231PS Z20, Z22, Z3
-	VPUNPCKLDQ  Z6, Z23, Z18
-	VPUNPCKHDQ  Z6, Z23, Z6
-	VPMAXUD     Z6, Z18, Z18
-	VPUNPCKLDQ  Z16, Z17, Z6
-	VPUNPCKHDQ  Z16, Z17, Z16
-	VPMAXUD     Z16, Z6, Z6
-	VPUNPCKLQDQ Z6, Z18, Z16
-	VPUNPCKHQDQ Z6, Z18, Z6
-	VPMAXUD     Z6, Z16, Z16
-	VMOVAPS     Z16, Z6
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z7
-	VMOVUPS     256(DX), Z16
-	VMULPS      Z9, Z7, Z17
-	VMULPS      Z9, Z16, Z18
-	VMULPS      Z1, Z7, Z7
-	VMULPS      Z1, Z16, Z16
-	VSUBPS      Z18, Z7, Z7
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     320(DX), Z18
-	VMULPS      Z11, Z17, Z19
-	VMULPS      Z11, Z18, Z20
-	VMULPS      Z10, Z17, Z17
-	VMULPS      Z10, Z18, Z18
-	VSUBPS      Z20, Z17, Z17
-	VADDPS      Z19, Z18, Z18
-	VMOVUPS     128(DX), Z19
-	VMOVUPS     384(DX), Z20
-	VMULPS      Z13, Z19, Z21
-	VMULPS      Z13, Z20, Z22
-	VMULPS      Z12, Z19, Z19
-	VMULPS      Z12, Z20, Z20
-	VSUBPS      Z22, Z19, Z19
-	VADDPS      Z21, Z20, Z20
-	VMOVUPS     192(DX), Z21
-	VMOVUPS     448(DX), Z22
-	VMULPS      Z15, Z21, Z23
-	VMULPS      Z15, Z22, Z24
-	VMULPS      Z14, Z21, Z21
-	VMULPS      Z14, Z22, Z22
-	VSUBPS      Z24, Z21, Z21
-	VADDPS      Z23, Z22, Z22
-	VMOVUPS     Z7, 1024(AX)
-	VMOVUPS     Z17, 1088(AX)
-	VMOVUPS     Z19, 1152(AX)
-	VMOVUPS     Z21, 1216(AX)
-	VMOVUPS     Z16, 1280(AX)
-	VMOVUPS     Z18, 1344(AX)
-	VMOVUPS     Z20, 1408(AX)
-	VMOVUPS     Z22, 1472(AX)
-	VRANGEPS    $0x0b, Z7, Z17, Z23
-	VFMADD231PS Z7, Z17, Z2
-	VRANGEPS    $0x0b, Z19, Z21, Z7
-	VFMADD231PS Z19, Z21, Z3
-	VRANGEPS    $0x0b, Z16, Z18, Z17
-	VFMADD231PS Z16, Z18, Z2
-	VRANGEPS    $0x0b, Z20, Z22, Z16
-	VFMADD231PS Z20, Z22, Z3
-	VPUNPCKLDQ  Z7, Z23, Z18
-	VPUNPCKHDQ  Z7, Z23, Z7
-	VPMAXUD     Z7, Z18, Z18
-	VPUNPCKLDQ  Z16, Z17, Z7
-	VPUNPCKHDQ  Z16, Z17, Z16
-	VPMAXUD     Z16, Z7, Z7
-	VPUNPCKLQDQ Z7, Z18, Z16
-	VPUNPCKHQDQ Z7, Z18, Z7
-	VPMAXUD     Z7, Z16, Z16
-	VMOVAPS     Z16, Z7
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z8
-	VMOVUPS     256(DX), Z16
-	VMULPS      Z9, Z8, Z17
-	VMULPS      Z9, Z16, Z9
-	VMULPS      Z1, Z8, Z8
-	VMULPS      Z1, Z16, Z16
-	VSUBPS      Z9, Z8, Z8
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     64(DX), Z1
-	VMOVUPS     320(DX), Z9
-	VMULPS      Z11, Z1, Z17
-	VMULPS      Z11, Z9, Z11
-	VMULPS      Z10, Z1, Z1
-	VMULPS      Z10, Z9, Z9
-	VSUBPS      Z11, Z1, Z1
-	VADDPS      Z17, Z9, Z9
-	VMOVUPS     128(DX), Z10
-	VMOVUPS     384(DX), Z11
-	VMULPS      Z13, Z10, Z17
-	VMULPS      Z13, Z11, Z13
-	VMULPS      Z12, Z10, Z10
-	VMULPS      Z12, Z11, Z11
-	VSUBPS      Z13, Z10, Z10
-	VADDPS      Z17, Z11, Z11
-	VMOVUPS     192(DX), Z12
-	VMOVUPS     448(DX), Z13
-	VMULPS      Z15, Z12, Z17
-	VMULPS      Z15, Z13, Z15
-	VMULPS      Z14, Z12, Z12
-	VMULPS      Z14, Z13, Z13
-	VSUBPS      Z15, Z12, Z12
-	VADDPS      Z17, Z13, Z13
-	VMOVUPS     Z8, 1536(AX)
-	VMOVUPS     Z1, 1600(AX)
-	VMOVUPS     Z10, 1664(AX)
-	VMOVUPS     Z12, 1728(AX)
-	VMOVUPS     Z16, 1792(AX)
-	VMOVUPS     Z9, 1856(AX)
-	VMOVUPS     Z11, 1920(AX)
-	VMOVUPS     Z13, 1984(AX)
-	VRANGEPS    $0x0b, Z8, Z1, Z14
-	VFMADD231PS Z8, Z1, Z2
-	VRANGEPS    $0x0b, Z10, Z12, Z1
-	VFMADD231PS Z10, Z12, Z3
-	VRANGEPS    $0x0b, Z16, Z9, Z8
-	VFMADD231PS Z16, Z9, Z2
-	VRANGEPS    $0x0b, Z11, Z13, Z9
-	VFMADD231PS Z11, Z13, Z3
-	VPUNPCKLDQ  Z1, Z14, Z10
-	VPUNPCKHDQ  Z1, Z14, Z1
-	VPMAXUD     Z1, Z10, Z10
-	VPUNPCKLDQ  Z9, Z8, Z1
-	VPUNPCKHDQ  Z9, Z8, Z8
-	VPMAXUD     Z8, Z1, Z1
-	VPUNPCKLQDQ Z1, Z10, Z8
-	VPUNPCKHQDQ Z1, Z10, Z1
-	VPMAXUD     Z1, Z8, Z8
-	VMOVAPS     Z8, Z8
-	LEAQ        (DX)(BX*4), DX
+	MOVQ    $0x00000004, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
+	MOVQ    cos+16(FP), BX
+	MOVQ    sin+24(FP), SI
+	VMOVUPS (BX), Z1
+	VMOVUPS (SI), Z5
+	VMOVUPS 64(BX), Z6
+	VMOVUPS 64(SI), Z7
+	VMOVUPS 128(BX), Z8
+	VMOVUPS 128(SI), Z9
+	VMOVUPS 192(BX), Z10
+	VMOVUPS 192(SI), Z11
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    xHeadStride+80(FP), BX
+	MOVQ    (SP), SI
+	LEAQ    4608(SI), SI
 
-found7:
-	VCMPPS   $0x03, Z2, Z3, K1
-	KORTESTW K1, K1
-	JNZ      nan8
+unit7:
+	VMOVUPS     (DX), Z12
+	VMOVUPS     256(DX), Z13
+	VMULPS      Z5, Z12, Z14
+	VMULPS      Z5, Z13, Z15
+	VMULPS      Z1, Z12, Z12
+	VMULPS      Z1, Z13, Z13
+	VSUBPS      Z15, Z12, Z12
+	VADDPS      Z14, Z13, Z13
+	VMOVUPS     64(DX), Z14
+	VMOVUPS     320(DX), Z15
+	VMULPS      Z7, Z14, Z16
+	VMULPS      Z7, Z15, Z17
+	VMULPS      Z6, Z14, Z14
+	VMULPS      Z6, Z15, Z15
+	VSUBPS      Z17, Z14, Z14
+	VADDPS      Z16, Z15, Z15
+	VMOVUPS     128(DX), Z16
+	VMOVUPS     384(DX), Z17
+	VMULPS      Z9, Z16, Z18
+	VMULPS      Z9, Z17, Z19
+	VMULPS      Z8, Z16, Z16
+	VMULPS      Z8, Z17, Z17
+	VSUBPS      Z19, Z16, Z16
+	VADDPS      Z18, Z17, Z17
+	VMOVUPS     192(DX), Z18
+	VMOVUPS     448(DX), Z19
+	VMULPS      Z11, Z18, Z20
+	VMULPS      Z11, Z19, Z21
+	VMULPS      Z10, Z18, Z18
+	VMULPS      Z10, Z19, Z19
+	VSUBPS      Z21, Z18, Z18
+	VADDPS      Z20, Z19, Z19
+	VMOVUPS     Z12, (AX)
+	VMOVUPS     Z14, 64(AX)
+	VMOVUPS     Z16, 128(AX)
+	VMOVUPS     Z18, 192(AX)
+	VMOVUPS     Z13, 256(AX)
+	VMOVUPS     Z15, 320(AX)
+	VMOVUPS     Z17, 384(AX)
+	VMOVUPS     Z19, 448(AX)
+	VRANGEPS    $0x0b, Z12, Z14, Z20
+	VFMADD231PS Z12, Z14, Z2
+	VRANGEPS    $0x0b, Z16, Z18, Z12
+	VFMADD231PS Z16, Z18, Z3
+	VRANGEPS    $0x0b, Z13, Z15, Z14
+	VFMADD231PS Z13, Z15, Z2
+	VRANGEPS    $0x0b, Z17, Z19, Z13
+	VFMADD231PS Z17, Z19, Z3
+	VPUNPCKLDQ  Z12, Z20, Z15
+	VPUNPCKHDQ  Z12, Z20, Z12
+	VPMAXUD     Z12, Z15, Z15
+	VPUNPCKLDQ  Z13, Z14, Z12
+	VPUNPCKHDQ  Z13, Z14, Z13
+	VPMAXUD     Z13, Z12, Z12
+	VPUNPCKLQDQ Z12, Z15, Z13
+	VPUNPCKHQDQ Z12, Z15, Z12
+	VPMAXUD     Z12, Z13, Z13
+	VMOVUPS     Z13, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit7
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 40(SP)
-	VSHUFI64X2  $0x88, Z6, Z5, Z1
-	VSHUFI64X2  $0xdd, Z6, Z5, Z5
-	VPMAXUD     Z5, Z1, Z1
-	VSHUFI64X2  $0x88, Z8, Z7, Z5
-	VSHUFI64X2  $0xdd, Z8, Z7, Z9
-	VPMAXUD     Z9, Z5, Z5
-	VSHUFI64X2  $0x88, Z5, Z1, Z9
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z1
+	VMOVUPS     4672(AX), Z5
+	VMOVUPS     4736(AX), Z6
+	VMOVUPS     4800(AX), Z7
+	VSHUFI64X2  $0x88, Z5, Z1, Z8
 	VSHUFI64X2  $0xdd, Z5, Z1, Z1
-	VPMAXUD     Z1, Z9, Z9
-	VDIVPS.BCST largestI8<>+0(SB), Z9, Z1
+	VPMAXUD     Z1, Z8, Z8
+	VSHUFI64X2  $0x88, Z7, Z6, Z1
+	VSHUFI64X2  $0xdd, Z7, Z6, Z5
+	VPMAXUD     Z5, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z8, Z5
+	VSHUFI64X2  $0xdd, Z1, Z8, Z1
+	VPMAXUD     Z1, Z5, Z5
+	VDIVPS.BCST largestI8<>+0(SB), Z5, Z1
 	VMOVUPS     Z1, Z1
 
 	// 2. these heads
 write4:
-	MOVQ  (SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head10:
@@ -1474,53 +1085,53 @@ head10:
 	MOVQ         BX, R8
 	SHLQ         $0x02, R8
 	MOVQ         CX, R9
-	MOVWLZX      72(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      74(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	MOVWLZX      76(SP)(R8*2), R10
+	MOVWLZX      84(SP)(R8*2), R10
 	MOVW         R10, 68(R9)
-	MOVWLZX      78(SP)(R8*2), R10
+	MOVWLZX      86(SP)(R8*2), R10
 	MOVW         R10, 102(R9)
-	VBROADCASTSS 104(SP)(R8*4), Z5
-	VMULPS       (DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 112(SP)(R8*4), Z5
+	VMULPS       (DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       64(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 2(R9)
-	VBROADCASTSS 108(SP)(R8*4), Z5
-	VMULPS       128(DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 116(SP)(R8*4), Z5
+	VMULPS       128(DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       192(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 36(R9)
-	VBROADCASTSS 112(SP)(R8*4), Z5
-	VMULPS       256(DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 120(SP)(R8*4), Z5
+	VMULPS       256(DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       320(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 70(R9)
-	VBROADCASTSS 116(SP)(R8*4), Z5
-	VMULPS       384(DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 124(SP)(R8*4), Z5
+	VMULPS       384(DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       448(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 104(R9)
 	ADDQ         $0x00000200, DX
 	ADDQ         $0x00000088, R9
@@ -1538,11 +1149,11 @@ head10:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -1552,28 +1163,30 @@ pairs2:
 	CMPQ         AX, $0x20
 	JNE          pairs16
 	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
+	MOVQ         (SP), AX
+	VMOVUPS      Z2, 4608(AX)
+	VMOVUPS      Z2, 4672(AX)
+	VMOVUPS      Z2, 4736(AX)
+	VMOVUPS      Z2, 4800(AX)
 
 heads17:
 	VBROADCASTSS one32<>+0(SB), Z2
 	VDIVPS       Z1, Z2, Z2
-	VPMINUD.BCST nan32<>+0(SB), Z1, Z9
-	VCVTPS2PH    $0x00, Z9, Y9
-	VMOVUPS      Y9, 72(SP)
-	VMOVUPS      Z2, 104(SP)
-	MOVQ         8(SP), AX
-	MOVQ         AX, (SP)
-	MOVQ         24(SP), AX
-	MOVQ         AX, 16(SP)
+	VPMINUD.BCST nan32<>+0(SB), Z1, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VMOVUPS      Y6, 80(SP)
+	VMOVUPS      Z2, 112(SP)
+	MOVQ         16(SP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         32(SP), AX
+	MOVQ         AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same20
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write18
 	MOVQ       x+8(FP), AX
@@ -1598,311 +1211,127 @@ heads17:
 	MOVQ       heads+64(FP), AX
 
 same20:
-	MOVQ        $0x00000008, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	MOVQ        cos+16(FP), BX
-	MOVQ        sin+24(FP), SI
-	VMOVUPS     (BX), Z1
-	VMOVUPS     (SI), Z9
-	VMOVUPS     64(BX), Z10
-	VMOVUPS     64(SI), Z11
-	VPXORD      Z7, Z7, Z7
-	VPXORD      Z8, Z8, Z8
-	MOVQ        xHeadStride+80(FP), BX
-	VMOVUPS     (DX), Z2
-	VMOVUPS     128(DX), Z12
-	VMULPS      Z9, Z2, Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z1, Z2, Z2
-	VMULPS      Z1, Z12, Z12
-	VSUBPS      Z14, Z2, Z2
-	VADDPS      Z13, Z12, Z12
-	VMOVUPS     64(DX), Z13
-	VMOVUPS     192(DX), Z14
-	VMULPS      Z11, Z13, Z15
-	VMULPS      Z11, Z14, Z16
-	VMULPS      Z10, Z13, Z13
-	VMULPS      Z10, Z14, Z14
-	VSUBPS      Z16, Z13, Z13
-	VADDPS      Z15, Z14, Z14
-	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z13, 64(AX)
-	VMOVUPS     Z12, 128(AX)
-	VMOVUPS     Z14, 192(AX)
-	VRANGEPS    $0x0b, Z2, Z13, Z15
-	VFMADD231PS Z2, Z13, Z7
-	VRANGEPS    $0x0b, Z12, Z14, Z2
-	VFMADD231PS Z12, Z14, Z8
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z12
-	VMOVUPS     128(DX), Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z9, Z13, Z16
-	VMULPS      Z1, Z12, Z12
-	VMULPS      Z1, Z13, Z13
-	VSUBPS      Z16, Z12, Z12
-	VADDPS      Z14, Z13, Z13
-	VMOVUPS     64(DX), Z14
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z11, Z14, Z17
-	VMULPS      Z11, Z16, Z18
-	VMULPS      Z10, Z14, Z14
-	VMULPS      Z10, Z16, Z16
-	VSUBPS      Z18, Z14, Z14
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     Z12, 256(AX)
-	VMOVUPS     Z14, 320(AX)
-	VMOVUPS     Z13, 384(AX)
-	VMOVUPS     Z16, 448(AX)
-	VRANGEPS    $0x0b, Z12, Z14, Z17
-	VFMADD231PS Z12, Z14, Z7
-	VRANGEPS    $0x0b, Z13, Z16, Z12
-	VFMADD231PS Z13, Z16, Z8
-	VPUNPCKLDQ  Z2, Z15, Z13
-	VPUNPCKHDQ  Z2, Z15, Z2
-	VPMAXUD     Z2, Z13, Z13
-	VPUNPCKLDQ  Z12, Z17, Z2
-	VPUNPCKHDQ  Z12, Z17, Z12
-	VPMAXUD     Z12, Z2, Z2
-	VPUNPCKLQDQ Z2, Z13, Z12
-	VPUNPCKHQDQ Z2, Z13, Z2
-	VPMAXUD     Z2, Z12, Z12
-	VMOVAPS     Z12, Z2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found21
-	VMOVUPS     (DX), Z3
-	VMOVUPS     128(DX), Z12
-	VMULPS      Z9, Z3, Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z1, Z3, Z3
-	VMULPS      Z1, Z12, Z12
-	VSUBPS      Z14, Z3, Z3
-	VADDPS      Z13, Z12, Z12
-	VMOVUPS     64(DX), Z13
-	VMOVUPS     192(DX), Z14
-	VMULPS      Z11, Z13, Z15
-	VMULPS      Z11, Z14, Z16
-	VMULPS      Z10, Z13, Z13
-	VMULPS      Z10, Z14, Z14
-	VSUBPS      Z16, Z13, Z13
-	VADDPS      Z15, Z14, Z14
-	VMOVUPS     Z3, 512(AX)
-	VMOVUPS     Z13, 576(AX)
-	VMOVUPS     Z12, 640(AX)
-	VMOVUPS     Z14, 704(AX)
-	VRANGEPS    $0x0b, Z3, Z13, Z15
-	VFMADD231PS Z3, Z13, Z7
-	VRANGEPS    $0x0b, Z12, Z14, Z3
-	VFMADD231PS Z12, Z14, Z8
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z12
-	VMOVUPS     128(DX), Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z9, Z13, Z16
-	VMULPS      Z1, Z12, Z12
-	VMULPS      Z1, Z13, Z13
-	VSUBPS      Z16, Z12, Z12
-	VADDPS      Z14, Z13, Z13
-	VMOVUPS     64(DX), Z14
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z11, Z14, Z17
-	VMULPS      Z11, Z16, Z18
-	VMULPS      Z10, Z14, Z14
-	VMULPS      Z10, Z16, Z16
-	VSUBPS      Z18, Z14, Z14
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     Z12, 768(AX)
-	VMOVUPS     Z14, 832(AX)
-	VMOVUPS     Z13, 896(AX)
-	VMOVUPS     Z16, 960(AX)
-	VRANGEPS    $0x0b, Z12, Z14, Z17
-	VFMADD231PS Z12, Z14, Z7
-	VRANGEPS    $0x0b, Z13, Z16, Z12
-	VFMADD231PS Z13, Z16, Z8
-	VPUNPCKLDQ  Z3, Z15, Z13
-	VPUNPCKHDQ  Z3, Z15, Z3
-	VPMAXUD     Z3, Z13, Z13
-	VPUNPCKLDQ  Z12, Z17, Z3
-	VPUNPCKHDQ  Z12, Z17, Z12
-	VPMAXUD     Z12, Z3, Z3
-	VPUNPCKLQDQ Z3, Z13, Z12
-	VPUNPCKHQDQ Z3, Z13, Z3
-	VPMAXUD     Z3, Z12, Z12
-	VMOVAPS     Z12, Z3
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found21
-	VMOVUPS     (DX), Z5
-	VMOVUPS     128(DX), Z12
-	VMULPS      Z9, Z5, Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z1, Z5, Z5
-	VMULPS      Z1, Z12, Z12
-	VSUBPS      Z14, Z5, Z5
-	VADDPS      Z13, Z12, Z12
-	VMOVUPS     64(DX), Z13
-	VMOVUPS     192(DX), Z14
-	VMULPS      Z11, Z13, Z15
-	VMULPS      Z11, Z14, Z16
-	VMULPS      Z10, Z13, Z13
-	VMULPS      Z10, Z14, Z14
-	VSUBPS      Z16, Z13, Z13
-	VADDPS      Z15, Z14, Z14
-	VMOVUPS     Z5, 1024(AX)
-	VMOVUPS     Z13, 1088(AX)
-	VMOVUPS     Z12, 1152(AX)
-	VMOVUPS     Z14, 1216(AX)
-	VRANGEPS    $0x0b, Z5, Z13, Z15
-	VFMADD231PS Z5, Z13, Z7
-	VRANGEPS    $0x0b, Z12, Z14, Z5
-	VFMADD231PS Z12, Z14, Z8
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z12
-	VMOVUPS     128(DX), Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z9, Z13, Z16
-	VMULPS      Z1, Z12, Z12
-	VMULPS      Z1, Z13, Z13
-	VSUBPS      Z16, Z12, Z12
-	VADDPS      Z14, Z13, Z13
-	VMOVUPS     64(DX), Z14
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z11, Z14, Z17
-	VMULPS      Z11, Z16, Z18
-	VMULPS      Z10, Z14, Z14
-	VMULPS      Z10, Z16, Z16
-	VSUBPS      Z18, Z14, Z14
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     Z12, 1280(AX)
-	VMOVUPS     Z14, 1344(AX)
-	VMOVUPS     Z13, 1408(AX)
-	VMOVUPS     Z16, 1472(AX)
-	VRANGEPS    $0x0b, Z12, Z14, Z17
-	VFMADD231PS Z12, Z14, Z7
-	VRANGEPS    $0x0b, Z13, Z16, Z12
-	VFMADD231PS Z13, Z16, Z8
-	VPUNPCKLDQ  Z5, Z15, Z13
-	VPUNPCKHDQ  Z5, Z15, Z5
-	VPMAXUD     Z5, Z13, Z13
-	VPUNPCKLDQ  Z12, Z17, Z5
-	VPUNPCKHDQ  Z12, Z17, Z12
-	VPMAXUD     Z12, Z5, Z5
-	VPUNPCKLQDQ Z5, Z13, Z12
-	VPUNPCKHQDQ Z5, Z13, Z5
-	VPMAXUD     Z5, Z12, Z12
-	VMOVAPS     Z12, Z5
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found21
-	VMOVUPS     (DX), Z6
-	VMOVUPS     128(DX), Z12
-	VMULPS      Z9, Z6, Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z1, Z6, Z6
-	VMULPS      Z1, Z12, Z12
-	VSUBPS      Z14, Z6, Z6
-	VADDPS      Z13, Z12, Z12
-	VMOVUPS     64(DX), Z13
-	VMOVUPS     192(DX), Z14
-	VMULPS      Z11, Z13, Z15
-	VMULPS      Z11, Z14, Z16
-	VMULPS      Z10, Z13, Z13
-	VMULPS      Z10, Z14, Z14
-	VSUBPS      Z16, Z13, Z13
-	VADDPS      Z15, Z14, Z14
-	VMOVUPS     Z6, 1536(AX)
-	VMOVUPS     Z13, 1600(AX)
-	VMOVUPS     Z12, 1664(AX)
-	VMOVUPS     Z14, 1728(AX)
-	VRANGEPS    $0x0b, Z6, Z13, Z15
-	VFMADD231PS Z6, Z13, Z7
-	VRANGEPS    $0x0b, Z12, Z14, Z6
-	VFMADD231PS Z12, Z14, Z8
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z12
-	VMOVUPS     128(DX), Z13
-	VMULPS      Z9, Z12, Z14
-	VMULPS      Z9, Z13, Z9
-	VMULPS      Z1, Z12, Z12
-	VMULPS      Z1, Z13, Z13
-	VSUBPS      Z9, Z12, Z12
-	VADDPS      Z14, Z13, Z13
-	VMOVUPS     64(DX), Z1
-	VMOVUPS     192(DX), Z9
-	VMULPS      Z11, Z1, Z14
-	VMULPS      Z11, Z9, Z11
-	VMULPS      Z10, Z1, Z1
-	VMULPS      Z10, Z9, Z9
-	VSUBPS      Z11, Z1, Z1
-	VADDPS      Z14, Z9, Z9
-	VMOVUPS     Z12, 1792(AX)
-	VMOVUPS     Z1, 1856(AX)
-	VMOVUPS     Z13, 1920(AX)
-	VMOVUPS     Z9, 1984(AX)
-	VRANGEPS    $0x0b, Z12, Z1, Z10
-	VFMADD231PS Z12, Z1, Z7
-	VRANGEPS    $0x0b, Z13, Z9, Z1
-	VFMADD231PS Z13, Z9, Z8
-	VPUNPCKLDQ  Z6, Z15, Z9
-	VPUNPCKHDQ  Z6, Z15, Z6
-	VPMAXUD     Z6, Z9, Z9
-	VPUNPCKLDQ  Z1, Z10, Z6
-	VPUNPCKHDQ  Z1, Z10, Z1
-	VPMAXUD     Z1, Z6, Z6
-	VPUNPCKLQDQ Z6, Z9, Z1
-	VPUNPCKHQDQ Z6, Z9, Z6
-	VPMAXUD     Z6, Z1, Z1
-	VMOVAPS     Z1, Z6
-	LEAQ        (DX)(BX*4), DX
+	MOVQ    $0x00000008, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
+	MOVQ    cos+16(FP), BX
+	MOVQ    sin+24(FP), SI
+	VMOVUPS (BX), Z1
+	VMOVUPS (SI), Z2
+	VMOVUPS 64(BX), Z6
+	VMOVUPS 64(SI), Z7
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z5, Z5, Z5
+	MOVQ    xHeadStride+80(FP), BX
+	MOVQ    (SP), SI
+	LEAQ    4608(SI), SI
 
-found21:
-	VCMPPS   $0x03, Z7, Z8, K1
-	KORTESTW K1, K1
-	JNZ      nan22
+unit21:
+	VMOVUPS     (DX), Z8
+	VMOVUPS     128(DX), Z9
+	VMULPS      Z2, Z8, Z10
+	VMULPS      Z2, Z9, Z11
+	VMULPS      Z1, Z8, Z8
+	VMULPS      Z1, Z9, Z9
+	VSUBPS      Z11, Z8, Z8
+	VADDPS      Z10, Z9, Z9
+	VMOVUPS     64(DX), Z10
+	VMOVUPS     192(DX), Z11
+	VMULPS      Z7, Z10, Z12
+	VMULPS      Z7, Z11, Z13
+	VMULPS      Z6, Z10, Z10
+	VMULPS      Z6, Z11, Z11
+	VSUBPS      Z13, Z10, Z10
+	VADDPS      Z12, Z11, Z11
+	VMOVUPS     Z8, (AX)
+	VMOVUPS     Z10, 64(AX)
+	VMOVUPS     Z9, 128(AX)
+	VMOVUPS     Z11, 192(AX)
+	VRANGEPS    $0x0b, Z8, Z10, Z12
+	VFMADD231PS Z8, Z10, Z3
+	VRANGEPS    $0x0b, Z9, Z11, Z8
+	VFMADD231PS Z9, Z11, Z5
+	XORQ        DI, DI
+	DECQ        CX
+	CMOVQGT     BX, DI
+	LEAQ        (DX)(DI*4), DX
+	VMOVUPS     (DX), Z9
+	VMOVUPS     128(DX), Z10
+	VMULPS      Z2, Z9, Z11
+	VMULPS      Z2, Z10, Z13
+	VMULPS      Z1, Z9, Z9
+	VMULPS      Z1, Z10, Z10
+	VSUBPS      Z13, Z9, Z9
+	VADDPS      Z11, Z10, Z10
+	VMOVUPS     64(DX), Z11
+	VMOVUPS     192(DX), Z13
+	VMULPS      Z7, Z11, Z14
+	VMULPS      Z7, Z13, Z15
+	VMULPS      Z6, Z11, Z11
+	VMULPS      Z6, Z13, Z13
+	VSUBPS      Z15, Z11, Z11
+	VADDPS      Z14, Z13, Z13
+	VMOVUPS     Z9, 256(AX)
+	VMOVUPS     Z11, 320(AX)
+	VMOVUPS     Z10, 384(AX)
+	VMOVUPS     Z13, 448(AX)
+	VRANGEPS    $0x0b, Z9, Z11, Z14
+	VFMADD231PS Z9, Z11, Z3
+	VRANGEPS    $0x0b, Z10, Z13, Z9
+	VFMADD231PS Z10, Z13, Z5
+	VPUNPCKLDQ  Z8, Z12, Z10
+	VPUNPCKHDQ  Z8, Z12, Z8
+	VPMAXUD     Z8, Z10, Z10
+	VPUNPCKLDQ  Z9, Z14, Z8
+	VPUNPCKHDQ  Z9, Z14, Z9
+	VPMAXUD     Z9, Z8, Z8
+	VPUNPCKLQDQ Z8, Z10, Z9
+	VPUNPCKHQDQ Z8, Z10, Z8
+	VPMAXUD     Z8, Z9, Z9
+	VMOVUPS     Z9, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit21
+	VCMPPS      $0x03, Z3, Z5, K1
+	KORTESTW    K1, K1
+	JNZ         nan22
 
 largest23:
-	MOVQ        DX, 40(SP)
-	VSHUFI64X2  $0x88, Z3, Z2, Z1
-	VSHUFI64X2  $0xdd, Z3, Z2, Z2
-	VPMAXUD     Z2, Z1, Z1
-	VSHUFI64X2  $0x88, Z6, Z5, Z2
-	VSHUFI64X2  $0xdd, Z6, Z5, Z9
-	VPMAXUD     Z9, Z2, Z2
-	VSHUFI64X2  $0x88, Z2, Z1, Z9
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z1
+	VMOVUPS     4672(AX), Z2
+	VMOVUPS     4736(AX), Z6
+	VMOVUPS     4800(AX), Z7
+	VSHUFI64X2  $0x88, Z2, Z1, Z8
 	VSHUFI64X2  $0xdd, Z2, Z1, Z1
-	VPMAXUD     Z1, Z9, Z9
-	VDIVPS.BCST largestI8<>+0(SB), Z9, Z1
+	VPMAXUD     Z1, Z8, Z8
+	VSHUFI64X2  $0x88, Z7, Z6, Z1
+	VSHUFI64X2  $0xdd, Z7, Z6, Z2
+	VPMAXUD     Z2, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z8, Z2
+	VSHUFI64X2  $0xdd, Z1, Z8, Z1
+	VPMAXUD     Z1, Z2, Z2
+	VDIVPS.BCST largestI8<>+0(SB), Z2, Z1
 	VMOVUPS     Z1, Z1
 
 	// 2. these heads
 write18:
-	MOVQ  (SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next19
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head24:
@@ -1915,29 +1344,29 @@ head24:
 	MOVQ         BX, R8
 	SHLQ         $0x01, R8
 	MOVQ         CX, R9
-	MOVWLZX      72(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      74(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	VBROADCASTSS 104(SP)(R8*4), Z2
-	VMULPS       (DX), Z2, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 112(SP)(R8*4), Z2
+	VMULPS       (DX), Z2, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       64(DX), Z2, Z2
 	VPORD        Z0, Z2, Z2
 	VCVTPS2DQ    Z2, Z2
-	VPERMT2W     Z2, Z4, Z9
-	VPMOVWB      Z9, Y2
+	VPERMT2W     Z2, Z4, Z6
+	VPMOVWB      Z6, Y2
 	VMOVUPS      Y2, 2(R9)
-	VBROADCASTSS 108(SP)(R8*4), Z2
-	VMULPS       128(DX), Z2, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 116(SP)(R8*4), Z2
+	VMULPS       128(DX), Z2, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       192(DX), Z2, Z2
 	VPORD        Z0, Z2, Z2
 	VCVTPS2DQ    Z2, Z2
-	VPERMT2W     Z2, Z4, Z9
-	VPMOVWB      Z9, Y2
+	VPERMT2W     Z2, Z4, Z6
+	VPMOVWB      Z6, Y2
 	VMOVUPS      Y2, 36(R9)
 	ADDQ         $0x00000100, DX
 	ADDQ         $0x00000044, R9
@@ -1955,11 +1384,11 @@ head24:
 same25:
 	DECQ AX
 	JNZ  head24
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next19:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads17
 	JMP   done1
@@ -1971,187 +1400,75 @@ done1:
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z1
-	VPANDD       (AX), Z1, Z5
-	VPANDD       64(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       128(AX), Z1, Z6
-	VPANDD       192(AX), Z1, Z7
-	VPMAXUD      Z7, Z6, Z6
-	VPANDD       256(AX), Z1, Z7
-	VPANDD       320(AX), Z1, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPANDD       384(AX), Z1, Z8
-	VPANDD       448(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPUNPCKLDQ   Z6, Z5, Z9
-	VPUNPCKHDQ   Z6, Z5, Z5
-	VPMAXUD      Z5, Z9, Z9
-	VPUNPCKLDQ   Z8, Z7, Z5
-	VPUNPCKHDQ   Z8, Z7, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPUNPCKLQDQ  Z5, Z9, Z6
-	VPUNPCKHQDQ  Z5, Z9, Z5
-	VPMAXUD      Z5, Z6, Z6
-	VMOVAPS      Z6, Z5
-	VPANDD       512(AX), Z1, Z6
-	VPANDD       576(AX), Z1, Z7
-	VPMAXUD      Z7, Z6, Z6
-	VPANDD       640(AX), Z1, Z7
-	VPANDD       704(AX), Z1, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPANDD       768(AX), Z1, Z8
-	VPANDD       832(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       896(AX), Z1, Z9
-	VPANDD       960(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPUNPCKLDQ   Z7, Z6, Z10
-	VPUNPCKHDQ   Z7, Z6, Z6
-	VPMAXUD      Z6, Z10, Z10
-	VPUNPCKLDQ   Z9, Z8, Z6
-	VPUNPCKHDQ   Z9, Z8, Z7
-	VPMAXUD      Z7, Z6, Z6
-	VPUNPCKLQDQ  Z6, Z10, Z7
-	VPUNPCKHQDQ  Z6, Z10, Z6
-	VPMAXUD      Z6, Z7, Z7
-	VMOVAPS      Z7, Z6
-	VPANDD       1024(AX), Z1, Z7
-	VPANDD       1088(AX), Z1, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPANDD       1152(AX), Z1, Z8
-	VPANDD       1216(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1280(AX), Z1, Z9
-	VPANDD       1344(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1408(AX), Z1, Z10
-	VPANDD       1472(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPUNPCKLDQ   Z8, Z7, Z11
-	VPUNPCKHDQ   Z8, Z7, Z7
-	VPMAXUD      Z7, Z11, Z11
-	VPUNPCKLDQ   Z10, Z9, Z7
-	VPUNPCKHDQ   Z10, Z9, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPUNPCKLQDQ  Z7, Z11, Z8
-	VPUNPCKHQDQ  Z7, Z11, Z7
-	VPMAXUD      Z7, Z8, Z8
-	VMOVAPS      Z8, Z7
-	VPANDD       1536(AX), Z1, Z8
-	VPANDD       1600(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1664(AX), Z1, Z9
-	VPANDD       1728(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1792(AX), Z1, Z10
-	VPANDD       1856(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPANDD       1920(AX), Z1, Z11
-	VPANDD       1984(AX), Z1, Z1
-	VPMAXUD      Z1, Z11, Z11
-	VPUNPCKLDQ   Z9, Z8, Z1
-	VPUNPCKHDQ   Z9, Z8, Z8
-	VPMAXUD      Z8, Z1, Z1
-	VPUNPCKLDQ   Z11, Z10, Z8
-	VPUNPCKHDQ   Z11, Z10, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPUNPCKLQDQ  Z8, Z1, Z9
-	VPUNPCKHQDQ  Z8, Z1, Z1
-	VPMAXUD      Z1, Z9, Z9
-	VMOVAPS      Z9, Z8
-	JMP          largest9
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
+	MOVQ         $0x00000004, BX
+
+unit28:
+	VPANDD      (AX), Z1, Z5
+	VPANDD      64(AX), Z1, Z6
+	VPMAXUD     Z6, Z5, Z5
+	VPANDD      128(AX), Z1, Z6
+	VPANDD      192(AX), Z1, Z7
+	VPMAXUD     Z7, Z6, Z6
+	VPANDD      256(AX), Z1, Z7
+	VPANDD      320(AX), Z1, Z8
+	VPMAXUD     Z8, Z7, Z7
+	VPANDD      384(AX), Z1, Z8
+	VPANDD      448(AX), Z1, Z9
+	VPMAXUD     Z9, Z8, Z8
+	VPUNPCKLDQ  Z6, Z5, Z9
+	VPUNPCKHDQ  Z6, Z5, Z5
+	VPMAXUD     Z5, Z9, Z9
+	VPUNPCKLDQ  Z8, Z7, Z5
+	VPUNPCKHDQ  Z8, Z7, Z6
+	VPMAXUD     Z6, Z5, Z5
+	VPUNPCKLQDQ Z5, Z9, Z6
+	VPUNPCKHQDQ Z5, Z9, Z5
+	VPMAXUD     Z5, Z6, Z6
+	VMOVUPS     Z6, (CX)
+	ADDQ        $+64, CX
+	ADDQ        $+512, AX
+	DECQ        BX
+	JNZ         unit28
+	JMP         largest9
 
 nan22:
 	VBROADCASTSS magnitude32<>+0(SB), Z1
-	VPANDD       (AX), Z1, Z2
-	VPANDD       64(AX), Z1, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       128(AX), Z1, Z3
-	VPANDD       192(AX), Z1, Z5
-	VPMAXUD      Z5, Z3, Z3
-	VPANDD       256(AX), Z1, Z5
-	VPANDD       320(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       384(AX), Z1, Z6
-	VPANDD       448(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPUNPCKLDQ   Z3, Z2, Z9
-	VPUNPCKHDQ   Z3, Z2, Z2
-	VPMAXUD      Z2, Z9, Z9
-	VPUNPCKLDQ   Z6, Z5, Z2
-	VPUNPCKHDQ   Z6, Z5, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPUNPCKLQDQ  Z2, Z9, Z3
-	VPUNPCKHQDQ  Z2, Z9, Z2
-	VPMAXUD      Z2, Z3, Z3
-	VMOVAPS      Z3, Z2
-	VPANDD       512(AX), Z1, Z3
-	VPANDD       576(AX), Z1, Z5
-	VPMAXUD      Z5, Z3, Z3
-	VPANDD       640(AX), Z1, Z5
-	VPANDD       704(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       768(AX), Z1, Z6
-	VPANDD       832(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPANDD       896(AX), Z1, Z9
-	VPANDD       960(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPUNPCKLDQ   Z5, Z3, Z10
-	VPUNPCKHDQ   Z5, Z3, Z3
-	VPMAXUD      Z3, Z10, Z10
-	VPUNPCKLDQ   Z9, Z6, Z3
-	VPUNPCKHDQ   Z9, Z6, Z5
-	VPMAXUD      Z5, Z3, Z3
-	VPUNPCKLQDQ  Z3, Z10, Z5
-	VPUNPCKHQDQ  Z3, Z10, Z3
-	VPMAXUD      Z3, Z5, Z5
-	VMOVAPS      Z5, Z3
-	VPANDD       1024(AX), Z1, Z5
-	VPANDD       1088(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       1152(AX), Z1, Z6
-	VPANDD       1216(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPANDD       1280(AX), Z1, Z9
-	VPANDD       1344(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1408(AX), Z1, Z10
-	VPANDD       1472(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPUNPCKLDQ   Z6, Z5, Z11
-	VPUNPCKHDQ   Z6, Z5, Z5
-	VPMAXUD      Z5, Z11, Z11
-	VPUNPCKLDQ   Z10, Z9, Z5
-	VPUNPCKHDQ   Z10, Z9, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPUNPCKLQDQ  Z5, Z11, Z6
-	VPUNPCKHQDQ  Z5, Z11, Z5
-	VPMAXUD      Z5, Z6, Z6
-	VMOVAPS      Z6, Z5
-	VPANDD       1536(AX), Z1, Z6
-	VPANDD       1600(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPANDD       1664(AX), Z1, Z9
-	VPANDD       1728(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1792(AX), Z1, Z10
-	VPANDD       1856(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPANDD       1920(AX), Z1, Z11
-	VPANDD       1984(AX), Z1, Z1
-	VPMAXUD      Z1, Z11, Z11
-	VPUNPCKLDQ   Z9, Z6, Z1
-	VPUNPCKHDQ   Z9, Z6, Z6
-	VPMAXUD      Z6, Z1, Z1
-	VPUNPCKLDQ   Z11, Z10, Z6
-	VPUNPCKHDQ   Z11, Z10, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPUNPCKLQDQ  Z6, Z1, Z9
-	VPUNPCKHQDQ  Z6, Z1, Z1
-	VPMAXUD      Z1, Z9, Z9
-	VMOVAPS      Z9, Z6
-	JMP          largest23
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
+	MOVQ         $0x00000004, BX
+
+unit29:
+	VPANDD      (AX), Z1, Z2
+	VPANDD      64(AX), Z1, Z6
+	VPMAXUD     Z6, Z2, Z2
+	VPANDD      128(AX), Z1, Z6
+	VPANDD      192(AX), Z1, Z7
+	VPMAXUD     Z7, Z6, Z6
+	VPANDD      256(AX), Z1, Z7
+	VPANDD      320(AX), Z1, Z8
+	VPMAXUD     Z8, Z7, Z7
+	VPANDD      384(AX), Z1, Z8
+	VPANDD      448(AX), Z1, Z9
+	VPMAXUD     Z9, Z8, Z8
+	VPUNPCKLDQ  Z6, Z2, Z9
+	VPUNPCKHDQ  Z6, Z2, Z2
+	VPMAXUD     Z2, Z9, Z9
+	VPUNPCKLDQ  Z8, Z7, Z2
+	VPUNPCKHDQ  Z8, Z7, Z6
+	VPMAXUD     Z6, Z2, Z2
+	VPUNPCKLQDQ Z2, Z9, Z6
+	VPUNPCKHQDQ Z2, Z9, Z2
+	VPMAXUD     Z2, Z6, Z6
+	VMOVUPS     Z6, (CX)
+	ADDQ        $+64, CX
+	ADDQ        $+512, AX
+	DECQ        BX
+	JNZ         unit29
+	JMP         largest23
 
 DATA evenWords<>+0(SB)/8, $0x0006000400020000
 DATA evenWords<>+8(SB)/8, $0x000e000c000a0008
@@ -2163,59 +1480,62 @@ DATA evenWords<>+48(SB)/8, $0x0036003400320030
 DATA evenWords<>+56(SB)/8, $0x003e003c003a0038
 GLOBL evenWords<>(SB), RODATA|NOPTR, $64
 
-// func RotateQuantizeRowHalfSplitF32ToI8AVX2(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// func RotateQuantizeRowHalfSplitF32ToI8AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX2(SB), $4304-104
+TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX2(SB), $5336-104
 	MOVQ    heads+72(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
 	MOVQ    tokens+48(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
-	VPXOR   X0, X0, X0
+	VPXOR   Y0, Y0, Y0
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 136(SP)
-	LEAQ    144(SP), AX
+	MOVQ    AX, 144(SP)
+	LEAQ    152(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, (SP)
+	MOVQ    AX, 32(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 32(SP)
+	MOVQ    CX, 40(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 8(SP)
+	MOVQ    AX, 16(SP)
 	MOVQ    x+16(FP), AX
-	MOVQ    AX, 40(SP)
+	MOVQ    AX, 48(SP)
 	MOVQ    y+0(FP), AX
+	MOVQ    AX, 64(SP)
+	MOVQ    heads+72(FP), AX
 	MOVQ    AX, 56(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 48(SP)
-	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 64(SP)
+	MOVQ    AX, 72(SP)
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
 
 heads3:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 72(SP)
-	VMOVUPS X0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -2248,565 +1568,184 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	MOVQ    xHeadStride+88(FP), DI
-	VMOVUPS (DX), Y1
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y1, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y1, Y1
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y1, Y1
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y5, 256(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 32(AX)
-	VMOVUPS Y7, 288(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 64(AX)
-	VMOVUPS Y7, 320(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 96(AX)
-	VMOVUPS Y7, 352(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 128(AX)
-	VMOVUPS Y7, 384(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 160(AX)
-	VMOVUPS Y9, 416(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 192(AX)
-	VMOVUPS Y9, 448(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 224(AX)
-	VMOVUPS Y9, 480(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y1, Y1
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y7, Y1, Y1
-	VMOVAPS Y1, Y1
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y2
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y2, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y2, Y2
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y2, Y2
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y2, 512(AX)
-	VMOVUPS Y5, 768(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 544(AX)
-	VMOVUPS Y7, 800(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 576(AX)
-	VMOVUPS Y7, 832(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 608(AX)
-	VMOVUPS Y7, 864(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 640(AX)
-	VMOVUPS Y7, 896(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 672(AX)
-	VMOVUPS Y9, 928(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 704(AX)
-	VMOVUPS Y9, 960(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 736(AX)
-	VMOVUPS Y9, 992(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y2, Y2
-	VPMAXUD Y5, Y2, Y2
-	VPMAXUD Y7, Y2, Y2
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y3
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y3, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y3, Y3
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y3, Y3
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y3, 1024(AX)
-	VMOVUPS Y5, 1280(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1056(AX)
-	VMOVUPS Y7, 1312(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1088(AX)
-	VMOVUPS Y7, 1344(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1120(AX)
-	VMOVUPS Y7, 1376(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1152(AX)
-	VMOVUPS Y7, 1408(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1184(AX)
-	VMOVUPS Y9, 1440(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1216(AX)
-	VMOVUPS Y9, 1472(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1248(AX)
-	VMOVUPS Y9, 1504(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y3, Y3
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y7, Y3, Y3
-	VMOVAPS Y3, Y3
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y4
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y4, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y4, Y4
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y4, Y4
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y4, 1536(AX)
-	VMOVUPS Y5, 1792(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1568(AX)
-	VMOVUPS Y7, 1824(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1600(AX)
-	VMOVUPS Y7, 1856(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1632(AX)
-	VMOVUPS Y7, 1888(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1664(AX)
-	VMOVUPS Y7, 1920(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1696(AX)
-	VMOVUPS Y9, 1952(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1728(AX)
-	VMOVUPS Y9, 1984(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1760(AX)
-	VMOVUPS Y9, 2016(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y4, Y4
-	VPMAXUD Y5, Y4, Y4
-	VPMAXUD Y7, Y4, Y4
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(DI*4), DX
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
-found7:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y5
-	VPMAXUD      Y5, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y5
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPMAXUD      X0, X5, X0
-	VDIVPS       largestI8<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+unit7:
+	VMOVUPS     (DX), Y1
+	VMOVUPS     256(DX), Y2
+	VMOVUPS     (BX), Y3
+	VMOVUPS     (SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 256(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VMOVUPS     32(DX), Y3
+	VMOVUPS     288(DX), Y4
+	VMOVUPS     32(BX), Y5
+	VMOVUPS     32(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 288(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     64(DX), Y3
+	VMOVUPS     320(DX), Y4
+	VMOVUPS     64(BX), Y5
+	VMOVUPS     64(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 64(AX)
+	VMOVUPS     Y4, 320(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     96(DX), Y3
+	VMOVUPS     352(DX), Y4
+	VMOVUPS     96(BX), Y5
+	VMOVUPS     96(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 352(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     128(DX), Y3
+	VMOVUPS     384(DX), Y4
+	VMOVUPS     128(BX), Y5
+	VMOVUPS     128(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 128(AX)
+	VMOVUPS     Y4, 384(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VMOVUPS     160(DX), Y5
+	VMOVUPS     416(DX), Y6
+	VMOVUPS     160(BX), Y7
+	VMOVUPS     160(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 416(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     192(DX), Y5
+	VMOVUPS     448(DX), Y6
+	VMOVUPS     192(BX), Y7
+	VMOVUPS     192(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 192(AX)
+	VMOVUPS     Y6, 448(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     224(DX), Y5
+	VMOVUPS     480(DX), Y6
+	VMOVUPS     224(BX), Y7
+	VMOVUPS     224(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 224(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y3, Y1, Y1
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y4, Y1, Y1
+	VMOVUPS     Y1, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VPUNPCKLDQ  Y1, Y0, Y4
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y4, Y4
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y4, Y1
+	VPUNPCKHQDQ Y0, Y4, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPERM2I128  $0x20, Y1, Y1, Y0
+	VPERM2I128  $0x31, Y1, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ  (SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head8:
@@ -2821,122 +1760,67 @@ head8:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
-	VBROADCASTSS 72(SP)(BX*4), Y1
-	VBROADCASTSS 104(SP)(BX*4), Y5
-	VMOVUPS      (DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      32(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      64(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      96(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
-	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMOVUPS      Y6, (CX)
-	VMOVUPS      128(DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      160(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      192(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      224(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
-	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMOVUPS      Y6, 32(CX)
-	VMOVUPS      256(DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      288(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      320(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      352(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
-	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMOVUPS      Y6, 64(CX)
-	VMOVUPS      384(DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      416(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      448(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      480(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
-	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y1
-	VPACKSSDW    Y10, Y9, Y5
-	VPACKSSWB    Y5, Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y5
-	VPERMD       Y1, Y5, Y1
-	VMOVUPS      Y1, 96(CX)
+	VBROADCASTSS 80(SP)(BX*4), Y1
+	VBROADCASTSS 112(SP)(BX*4), Y2
+	CMPQ         R12, $0x20
+	JLT          next14
 
-written11:
+block13:
+	VMOVUPS      (R11), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      32(R11), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      64(R11), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      96(R11), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
+	VCVTPS2DQ    Y7, Y7
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block13
+
+next14:
+	JMP written12
+
+rare10:
+one11:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one11
+
+written12:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -2952,11 +1836,11 @@ written11:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -2964,30 +1848,36 @@ next5:
 pairs2:
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x20
-	JNE     pairs12
+	JNE     pairs15
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
+	VMOVUPS Y1, 4736(AX)
+	VMOVUPS Y1, 4768(AX)
+	VMOVUPS Y1, 4800(AX)
+	VMOVUPS Y1, 4832(AX)
 
-heads13:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 72(SP)
-	VMOVUPS X0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+heads16:
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same16
-	MOVQ       AX, 8(SP)
+	JNZ        same19
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write14
+	JZ         write17
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -3009,319 +1899,209 @@ heads13:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same16:
-	MOVQ    $0x00000004, CX
+same19:
+	MOVQ    $0x00000008, CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	MOVQ    xHeadStride+88(FP), DI
-	VMOVUPS (DX), Y1
-	VMOVUPS 128(DX), Y5
-	VMOVUPS (BX), Y2
-	VMOVUPS (SI), Y6
-	VMULPS  Y6, Y1, Y7
-	VMULPS  Y6, Y5, Y6
-	VMULPS  Y2, Y1, Y1
-	VMULPS  Y2, Y5, Y5
-	VSUBPS  Y6, Y1, Y1
-	VADDPS  Y7, Y5, Y5
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y5, 128(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y2
-	VMOVUPS 160(DX), Y6
-	VMOVUPS 32(BX), Y7
-	VMOVUPS 32(SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 32(AX)
-	VMOVUPS Y6, 160(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 64(BX), Y7
-	VMOVUPS 64(SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y6, 192(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 96(DX), Y2
-	VMOVUPS 224(DX), Y6
-	VMOVUPS 96(BX), Y7
-	VMOVUPS 96(SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 96(AX)
-	VMOVUPS Y6, 224(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    R8, R8
-	DECQ    CX
-	CMOVQGT DI, R8
-	LEAQ    (DX)(R8*4), DX
-	VMOVUPS (DX), Y2
-	VMOVUPS 128(DX), Y6
-	VMOVUPS (BX), Y7
-	VMOVUPS (SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 256(AX)
-	VMOVUPS Y6, 384(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y6, Y6
-	VMOVUPS 32(DX), Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 32(BX), Y9
-	VMOVUPS 32(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 288(AX)
-	VMOVUPS Y8, 416(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 64(DX), Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 64(BX), Y9
-	VMOVUPS 64(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 320(AX)
-	VMOVUPS Y8, 448(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 96(DX), Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 96(BX), Y9
-	VMOVUPS 96(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 352(AX)
-	VMOVUPS Y8, 480(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y6, Y2, Y2
-	VMOVAPS Y1, Y1
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found17
-	VMOVUPS (DX), Y3
-	VMOVUPS 128(DX), Y5
-	VMOVUPS (BX), Y4
-	VMOVUPS (SI), Y6
-	VMULPS  Y6, Y3, Y7
-	VMULPS  Y6, Y5, Y6
-	VMULPS  Y4, Y3, Y3
-	VMULPS  Y4, Y5, Y5
-	VSUBPS  Y6, Y3, Y3
-	VADDPS  Y7, Y5, Y5
-	VMOVUPS Y3, 512(AX)
-	VMOVUPS Y5, 640(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y4
-	VMOVUPS 160(DX), Y6
-	VMOVUPS 32(BX), Y7
-	VMOVUPS 32(SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 544(AX)
-	VMOVUPS Y6, 672(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 64(DX), Y4
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 64(BX), Y7
-	VMOVUPS 64(SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 576(AX)
-	VMOVUPS Y6, 704(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 96(DX), Y4
-	VMOVUPS 224(DX), Y6
-	VMOVUPS 96(BX), Y7
-	VMOVUPS 96(SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 608(AX)
-	VMOVUPS Y6, 736(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    R8, R8
-	DECQ    CX
-	CMOVQGT DI, R8
-	LEAQ    (DX)(R8*4), DX
-	VMOVUPS (DX), Y4
-	VMOVUPS 128(DX), Y6
-	VMOVUPS (BX), Y7
-	VMOVUPS (SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 768(AX)
-	VMOVUPS Y6, 896(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y6, Y6
-	VMOVUPS 32(DX), Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 32(BX), Y9
-	VMOVUPS 32(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 800(AX)
-	VMOVUPS Y8, 928(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 64(DX), Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 64(BX), Y9
-	VMOVUPS 64(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 832(AX)
-	VMOVUPS Y8, 960(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 96(DX), Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 96(BX), Y9
-	VMOVUPS 96(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 864(AX)
-	VMOVUPS Y8, 992(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y6, Y4, Y4
-	VMOVAPS Y3, Y3
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(DI*4), DX
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
-found17:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y2
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X0
-	VPMAXUD      X0, X2, X0
-	VDIVPS       largestI8<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+unit20:
+	VMOVUPS     (DX), Y1
+	VMOVUPS     128(DX), Y2
+	VMOVUPS     (BX), Y3
+	VMOVUPS     (SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 128(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VMOVUPS     32(DX), Y3
+	VMOVUPS     160(DX), Y4
+	VMOVUPS     32(BX), Y5
+	VMOVUPS     32(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 160(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     64(DX), Y3
+	VMOVUPS     192(DX), Y4
+	VMOVUPS     64(BX), Y5
+	VMOVUPS     64(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 64(AX)
+	VMOVUPS     Y4, 192(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     96(DX), Y3
+	VMOVUPS     224(DX), Y4
+	VMOVUPS     96(BX), Y5
+	VMOVUPS     96(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 224(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	XORQ        R9, R9
+	DECQ        CX
+	CMOVQGT     DI, R9
+	LEAQ        (DX)(R9*4), DX
+	VMOVUPS     (DX), Y3
+	VMOVUPS     128(DX), Y4
+	VMOVUPS     (BX), Y5
+	VMOVUPS     (SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 256(AX)
+	VMOVUPS     Y4, 384(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VMOVUPS     32(DX), Y5
+	VMOVUPS     160(DX), Y6
+	VMOVUPS     32(BX), Y7
+	VMOVUPS     32(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 288(AX)
+	VMOVUPS     Y6, 416(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     64(DX), Y5
+	VMOVUPS     192(DX), Y6
+	VMOVUPS     64(BX), Y7
+	VMOVUPS     64(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 320(AX)
+	VMOVUPS     Y6, 448(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     96(DX), Y5
+	VMOVUPS     224(DX), Y6
+	VMOVUPS     96(BX), Y7
+	VMOVUPS     96(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 352(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     Y1, (R8)
+	VMOVUPS     Y3, 32(R8)
+	ADDQ        $+64, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit20
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VMOVUPS     4736(AX), Y4
+	VMOVUPS     4768(AX), Y5
+	VMOVUPS     4800(AX), Y6
+	VMOVUPS     4832(AX), Y7
+	VPUNPCKLDQ  Y1, Y0, Y8
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y8, Y8
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y8, Y1
+	VPUNPCKHQDQ Y0, Y8, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPUNPCKLDQ  Y5, Y4, Y0
+	VPUNPCKHDQ  Y5, Y4, Y2
+	VPMAXUD     Y2, Y0, Y0
+	VPUNPCKLDQ  Y7, Y6, Y2
+	VPUNPCKHDQ  Y7, Y6, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y0, Y3
+	VPUNPCKHQDQ Y2, Y0, Y0
+	VPMAXUD     Y0, Y3, Y3
+	VPERM2I128  $0x20, Y3, Y1, Y0
+	VPERM2I128  $0x31, Y3, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write14:
-	MOVQ  (SP), AX
+write17:
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
-	JZ    next15
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	JZ    next18
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
-head18:
+head21:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -3329,75 +2109,72 @@ head18:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare20
-	VBROADCASTSS 72(SP)(BX*4), Y1
-	VBROADCASTSS 104(SP)(BX*4), Y2
-	VMOVUPS      (DX), Y5
-	VMULPS       Y1, Y5, Y6
-	VFMSUB231PS  Y2, Y6, Y5
-	VFNMADD231PS Y1, Y5, Y6
-	VMOVUPS      32(DX), Y5
-	VMULPS       Y1, Y5, Y7
-	VFMSUB231PS  Y2, Y7, Y5
-	VFNMADD231PS Y1, Y5, Y7
-	VMOVUPS      64(DX), Y5
-	VMULPS       Y1, Y5, Y8
-	VFMSUB231PS  Y2, Y8, Y5
-	VFNMADD231PS Y1, Y5, Y8
-	VMOVUPS      96(DX), Y5
-	VMULPS       Y1, Y5, Y9
-	VFMSUB231PS  Y2, Y9, Y5
-	VFNMADD231PS Y1, Y5, Y9
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VPACKSSDW    Y7, Y6, Y5
-	VPACKSSDW    Y9, Y8, Y6
-	VPACKSSWB    Y6, Y5, Y5
-	VMOVUPS      inOrder256<>+0(SB), Y6
-	VPERMD       Y5, Y6, Y5
-	VMOVUPS      Y5, (CX)
-	VMOVUPS      128(DX), Y5
-	VMULPS       Y1, Y5, Y6
-	VFMSUB231PS  Y2, Y6, Y5
-	VFNMADD231PS Y1, Y5, Y6
-	VMOVUPS      160(DX), Y5
-	VMULPS       Y1, Y5, Y7
-	VFMSUB231PS  Y2, Y7, Y5
-	VFNMADD231PS Y1, Y5, Y7
-	VMOVUPS      192(DX), Y5
-	VMULPS       Y1, Y5, Y8
-	VFMSUB231PS  Y2, Y8, Y5
-	VFNMADD231PS Y1, Y5, Y8
-	VMOVUPS      224(DX), Y5
-	VMULPS       Y1, Y5, Y9
-	VFMSUB231PS  Y2, Y9, Y5
-	VFNMADD231PS Y1, Y5, Y9
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VPACKSSDW    Y7, Y6, Y1
-	VPACKSSDW    Y9, Y8, Y2
-	VPACKSSWB    Y2, Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 32(CX)
+	JCC          rare23
+	VBROADCASTSS 80(SP)(BX*4), Y1
+	VBROADCASTSS 112(SP)(BX*4), Y2
+	CMPQ         R12, $0x20
+	JLT          next27
 
-written21:
+block26:
+	VMOVUPS      (R11), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      32(R11), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      64(R11), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      96(R11), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
+	VCVTPS2DQ    Y7, Y7
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block26
+
+next27:
+	JMP written25
+
+rare23:
+one24:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one24
+
+written25:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same19
+	JNZ  same22
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -3405,36 +2182,22 @@ written21:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same19:
+same22:
 	DECQ AX
-	JNZ  head18
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	JNZ  head21
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
-next15:
-	MOVQ  8(SP), AX
+next18:
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads13
+	JNZ   heads16
 	JMP   done1
 
-pairs12:
+pairs15:
 done1:
 	VZEROUPPER
 	RET
-
-rare10:
-	VPXOR   Y1, Y1, Y1
-	VMOVUPS Y1, (CX)
-	VMOVUPS Y1, 32(CX)
-	VMOVUPS Y1, 64(CX)
-	VMOVUPS Y1, 96(CX)
-	JMP     written11
-
-rare20:
-	VPXOR   Y1, Y1, Y1
-	VMOVUPS Y1, (CX)
-	VMOVUPS Y1, 32(CX)
-	JMP     written21
 
 DATA leastScale<>+0(SB)/8, $0x358637bd358637bd
 DATA leastScale<>+8(SB)/8, $0x358637bd358637bd
@@ -3446,9 +2209,9 @@ DATA leastScale<>+48(SB)/8, $0x358637bd358637bd
 DATA leastScale<>+56(SB)/8, $0x358637bd358637bd
 GLOBL leastScale<>(SB), RODATA|NOPTR, $64
 
-// func RotateQuantizeRowHalfSplitF32ToI8AVX512(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// func RotateQuantizeRowHalfSplitF32ToI8AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX512(SB), $4304-104
+TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX512(SB), $5336-104
 	MOVQ         heads+72(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -3457,48 +2220,51 @@ TEXT ·RotateQuantizeRowHalfSplitF32ToI8AVX512(SB), $4304-104
 	JZ           done1
 	VPXOR        Y0, Y0, Y0
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 136(SP)
-	LEAQ         144(SP), AX
+	MOVQ         AX, 144(SP)
+	LEAQ         152(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, (SP)
+	MOVQ         AX, 32(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 32(SP)
+	MOVQ         CX, 40(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 8(SP)
+	MOVQ         AX, 16(SP)
 	MOVQ         x+16(FP), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 48(SP)
 	MOVQ         y+0(FP), AX
+	MOVQ         AX, 64(SP)
+	MOVQ         heads+72(FP), AX
 	MOVQ         AX, 56(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 48(SP)
-	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 64(SP)
+	MOVQ         AX, 72(SP)
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
 
 heads3:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -3527,285 +2293,130 @@ heads3:
 	MOVQ       heads+72(FP), AX
 
 same6:
-	MOVQ        $0x00000004, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	MOVQ        cos+24(FP), BX
-	MOVQ        sin+32(FP), SI
-	VMOVUPS     (BX), Z0
-	VMOVUPS     (SI), Z8
-	VMOVUPS     64(BX), Z9
-	VMOVUPS     64(SI), Z10
-	VMOVUPS     128(BX), Z11
-	VMOVUPS     128(SI), Z12
-	VMOVUPS     192(BX), Z13
-	VMOVUPS     192(SI), Z14
-	VPXORD      Z5, Z5, Z5
-	VPXORD      Z6, Z6, Z6
-	MOVQ        xHeadStride+88(FP), BX
-	VMOVUPS     (DX), Z1
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z1, Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z0, Z1, Z1
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z17, Z1, Z1
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z16
-	VMOVUPS     320(DX), Z17
-	VMULPS      Z10, Z16, Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z9, Z16, Z16
-	VMULPS      Z9, Z17, Z17
-	VSUBPS      Z19, Z16, Z16
-	VADDPS      Z18, Z17, Z17
-	VMOVUPS     128(DX), Z18
-	VMOVUPS     384(DX), Z19
-	VMULPS      Z12, Z18, Z20
-	VMULPS      Z12, Z19, Z21
-	VMULPS      Z11, Z18, Z18
-	VMULPS      Z11, Z19, Z19
-	VSUBPS      Z21, Z18, Z18
-	VADDPS      Z20, Z19, Z19
-	VMOVUPS     192(DX), Z20
-	VMOVUPS     448(DX), Z21
-	VMULPS      Z14, Z20, Z22
-	VMULPS      Z14, Z21, Z23
-	VMULPS      Z13, Z20, Z20
-	VMULPS      Z13, Z21, Z21
-	VSUBPS      Z23, Z20, Z20
-	VADDPS      Z22, Z21, Z21
-	VMOVUPS     Z1, (AX)
-	VMOVUPS     Z16, 64(AX)
-	VMOVUPS     Z18, 128(AX)
-	VMOVUPS     Z20, 192(AX)
-	VMOVUPS     Z15, 256(AX)
-	VMOVUPS     Z17, 320(AX)
-	VMOVUPS     Z19, 384(AX)
-	VMOVUPS     Z21, 448(AX)
-	VRANGEPS    $0x0b, Z1, Z16, Z22
-	VFMADD231PS Z1, Z16, Z5
-	VRANGEPS    $0x0b, Z18, Z20, Z1
-	VFMADD231PS Z18, Z20, Z6
-	VRANGEPS    $0x0b, Z15, Z17, Z16
-	VFMADD231PS Z15, Z17, Z5
-	VRANGEPS    $0x0b, Z19, Z21, Z15
-	VFMADD231PS Z19, Z21, Z6
-	VPMAXUD     Z1, Z22, Z22
-	VPMAXUD     Z16, Z22, Z22
-	VPMAXUD     Z15, Z22, Z22
-	VMOVAPS     Z22, Z1
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z2
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z2, Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z0, Z2, Z2
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z17, Z2, Z2
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z16
-	VMOVUPS     320(DX), Z17
-	VMULPS      Z10, Z16, Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z9, Z16, Z16
-	VMULPS      Z9, Z17, Z17
-	VSUBPS      Z19, Z16, Z16
-	VADDPS      Z18, Z17, Z17
-	VMOVUPS     128(DX), Z18
-	VMOVUPS     384(DX), Z19
-	VMULPS      Z12, Z18, Z20
-	VMULPS      Z12, Z19, Z21
-	VMULPS      Z11, Z18, Z18
-	VMULPS      Z11, Z19, Z19
-	VSUBPS      Z21, Z18, Z18
-	VADDPS      Z20, Z19, Z19
-	VMOVUPS     192(DX), Z20
-	VMOVUPS     448(DX), Z21
-	VMULPS      Z14, Z20, Z22
-	VMULPS      Z14, Z21, Z23
-	VMULPS      Z13, Z20, Z20
-	VMULPS      Z13, Z21, Z21
-	VSUBPS      Z23, Z20, Z20
-	VADDPS      Z22, Z21, Z21
-	VMOVUPS     Z2, 512(AX)
-	VMOVUPS     Z16, 576(AX)
-	VMOVUPS     Z18, 640(AX)
-	VMOVUPS     Z20, 704(AX)
-	VMOVUPS     Z15, 768(AX)
-	VMOVUPS     Z17, 832(AX)
-	VMOVUPS     Z19, 896(AX)
-	VMOVUPS     Z21, 960(AX)
-	VRANGEPS    $0x0b, Z2, Z16, Z22
-	VFMADD231PS Z2, Z16, Z5
-	VRANGEPS    $0x0b, Z18, Z20, Z2
-	VFMADD231PS Z18, Z20, Z6
-	VRANGEPS    $0x0b, Z15, Z17, Z16
-	VFMADD231PS Z15, Z17, Z5
-	VRANGEPS    $0x0b, Z19, Z21, Z15
-	VFMADD231PS Z19, Z21, Z6
-	VPMAXUD     Z2, Z22, Z22
-	VPMAXUD     Z16, Z22, Z22
-	VPMAXUD     Z15, Z22, Z22
-	VMOVAPS     Z22, Z2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z3
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z3, Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z0, Z3, Z3
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z17, Z3, Z3
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z16
-	VMOVUPS     320(DX), Z17
-	VMULPS      Z10, Z16, Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z9, Z16, Z16
-	VMULPS      Z9, Z17, Z17
-	VSUBPS      Z19, Z16, Z16
-	VADDPS      Z18, Z17, Z17
-	VMOVUPS     128(DX), Z18
-	VMOVUPS     384(DX), Z19
-	VMULPS      Z12, Z18, Z20
-	VMULPS      Z12, Z19, Z21
-	VMULPS      Z11, Z18, Z18
-	VMULPS      Z11, Z19, Z19
-	VSUBPS      Z21, Z18, Z18
-	VADDPS      Z20, Z19, Z19
-	VMOVUPS     192(DX), Z20
-	VMOVUPS     448(DX), Z21
-	VMULPS      Z14, Z20, Z22
-	VMULPS      Z14, Z21, Z23
-	VMULPS      Z13, Z20, Z20
-	VMULPS      Z13, Z21, Z21
-	VSUBPS      Z23, Z20, Z20
-	VADDPS      Z22, Z21, Z21
-	VMOVUPS     Z3, 1024(AX)
-	VMOVUPS     Z16, 1088(AX)
-	VMOVUPS     Z18, 1152(AX)
-	VMOVUPS     Z20, 1216(AX)
-	VMOVUPS     Z15, 1280(AX)
-	VMOVUPS     Z17, 1344(AX)
-	VMOVUPS     Z19, 1408(AX)
-	VMOVUPS     Z21, 1472(AX)
-	VRANGEPS    $0x0b, Z3, Z16, Z22
-	VFMADD231PS Z3, Z16, Z5
-	VRANGEPS    $0x0b, Z18, Z20, Z3
-	VFMADD231PS Z18, Z20, Z6
-	VRANGEPS    $0x0b, Z15, Z17, Z16
-	VFMADD231PS Z15, Z17, Z5
-	VRANGEPS    $0x0b, Z19, Z21, Z15
-	VFMADD231PS Z19, Z21, Z6
-	VPMAXUD     Z3, Z22, Z22
-	VPMAXUD     Z16, Z22, Z22
-	VPMAXUD     Z15, Z22, Z22
-	VMOVAPS     Z22, Z3
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z4
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z4, Z16
-	VMULPS      Z8, Z15, Z8
-	VMULPS      Z0, Z4, Z4
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z8, Z4, Z4
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z0
-	VMOVUPS     320(DX), Z8
-	VMULPS      Z10, Z0, Z16
-	VMULPS      Z10, Z8, Z10
-	VMULPS      Z9, Z0, Z0
-	VMULPS      Z9, Z8, Z8
-	VSUBPS      Z10, Z0, Z0
-	VADDPS      Z16, Z8, Z8
-	VMOVUPS     128(DX), Z9
-	VMOVUPS     384(DX), Z10
-	VMULPS      Z12, Z9, Z16
-	VMULPS      Z12, Z10, Z12
-	VMULPS      Z11, Z9, Z9
-	VMULPS      Z11, Z10, Z10
-	VSUBPS      Z12, Z9, Z9
-	VADDPS      Z16, Z10, Z10
-	VMOVUPS     192(DX), Z11
-	VMOVUPS     448(DX), Z12
-	VMULPS      Z14, Z11, Z16
-	VMULPS      Z14, Z12, Z14
-	VMULPS      Z13, Z11, Z11
-	VMULPS      Z13, Z12, Z12
-	VSUBPS      Z14, Z11, Z11
-	VADDPS      Z16, Z12, Z12
-	VMOVUPS     Z4, 1536(AX)
-	VMOVUPS     Z0, 1600(AX)
-	VMOVUPS     Z9, 1664(AX)
-	VMOVUPS     Z11, 1728(AX)
-	VMOVUPS     Z15, 1792(AX)
-	VMOVUPS     Z8, 1856(AX)
-	VMOVUPS     Z10, 1920(AX)
-	VMOVUPS     Z12, 1984(AX)
-	VRANGEPS    $0x0b, Z4, Z0, Z13
-	VFMADD231PS Z4, Z0, Z5
-	VRANGEPS    $0x0b, Z9, Z11, Z0
-	VFMADD231PS Z9, Z11, Z6
-	VRANGEPS    $0x0b, Z15, Z8, Z4
-	VFMADD231PS Z15, Z8, Z5
-	VRANGEPS    $0x0b, Z10, Z12, Z8
-	VFMADD231PS Z10, Z12, Z6
-	VPMAXUD     Z0, Z13, Z13
-	VPMAXUD     Z4, Z13, Z13
-	VPMAXUD     Z8, Z13, Z13
-	VMOVAPS     Z13, Z4
-	LEAQ        (DX)(BX*4), DX
+	MOVQ    $0x00000004, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
+	MOVQ    cos+24(FP), BX
+	MOVQ    sin+32(FP), SI
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z4
+	VMOVUPS 64(SI), Z5
+	VMOVUPS 128(BX), Z6
+	VMOVUPS 128(SI), Z7
+	VMOVUPS 192(BX), Z8
+	VMOVUPS 192(SI), Z9
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    xHeadStride+88(FP), BX
+	MOVQ    (SP), SI
+	LEAQ    4608(SI), SI
 
-found7:
-	VCMPPS   $0x03, Z5, Z6, K1
-	KORTESTW K1, K1
-	JNZ      nan8
+unit7:
+	VMOVUPS     (DX), Z10
+	VMOVUPS     256(DX), Z11
+	VMULPS      Z1, Z10, Z12
+	VMULPS      Z1, Z11, Z13
+	VMULPS      Z0, Z10, Z10
+	VMULPS      Z0, Z11, Z11
+	VSUBPS      Z13, Z10, Z10
+	VADDPS      Z12, Z11, Z11
+	VMOVUPS     64(DX), Z12
+	VMOVUPS     320(DX), Z13
+	VMULPS      Z5, Z12, Z14
+	VMULPS      Z5, Z13, Z15
+	VMULPS      Z4, Z12, Z12
+	VMULPS      Z4, Z13, Z13
+	VSUBPS      Z15, Z12, Z12
+	VADDPS      Z14, Z13, Z13
+	VMOVUPS     128(DX), Z14
+	VMOVUPS     384(DX), Z15
+	VMULPS      Z7, Z14, Z16
+	VMULPS      Z7, Z15, Z17
+	VMULPS      Z6, Z14, Z14
+	VMULPS      Z6, Z15, Z15
+	VSUBPS      Z17, Z14, Z14
+	VADDPS      Z16, Z15, Z15
+	VMOVUPS     192(DX), Z16
+	VMOVUPS     448(DX), Z17
+	VMULPS      Z9, Z16, Z18
+	VMULPS      Z9, Z17, Z19
+	VMULPS      Z8, Z16, Z16
+	VMULPS      Z8, Z17, Z17
+	VSUBPS      Z19, Z16, Z16
+	VADDPS      Z18, Z17, Z17
+	VMOVUPS     Z10, (AX)
+	VMOVUPS     Z12, 64(AX)
+	VMOVUPS     Z14, 128(AX)
+	VMOVUPS     Z16, 192(AX)
+	VMOVUPS     Z11, 256(AX)
+	VMOVUPS     Z13, 320(AX)
+	VMOVUPS     Z15, 384(AX)
+	VMOVUPS     Z17, 448(AX)
+	VRANGEPS    $0x0b, Z10, Z12, Z18
+	VFMADD231PS Z10, Z12, Z2
+	VRANGEPS    $0x0b, Z14, Z16, Z10
+	VFMADD231PS Z14, Z16, Z3
+	VRANGEPS    $0x0b, Z11, Z13, Z12
+	VFMADD231PS Z11, Z13, Z2
+	VRANGEPS    $0x0b, Z15, Z17, Z11
+	VFMADD231PS Z15, Z17, Z3
+	VPMAXUD     Z10, Z18, Z18
+	VPMAXUD     Z12, Z18, Z18
+	VPMAXUD     Z11, Z18, Z18
+	VMOVUPS     Z18, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit7
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VPUNPCKLDQ  Z1, Z0, Z6
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z6, Z6
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z8
-	VPMAXUD     Z8, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z8
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z8, Z8
-	VSHUFI64X2  $0x88, Z8, Z8, Z0
-	VSHUFI64X2  $0xdd, Z8, Z8, Z1
+	VPUNPCKLQDQ Z0, Z6, Z1
+	VPUNPCKHQDQ Z0, Z6, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z1, Z0
+	VSHUFI64X2  $0xdd, Z1, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ    (SP), AX
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
 	JZ      next5
 	VMOVUPS inOrder512<>+0(SB), Z1
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
 head10:
@@ -3820,68 +2431,66 @@ head10:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 72(SP)(BX*4), Z8
-	VBROADCASTSS 104(SP)(BX*4), Z9
-	VMOVUPS      (DX), Z10
-	VMULPS       Z8, Z10, Z11
-	VFMSUB231PS  Z9, Z11, Z10
-	VFNMADD231PS Z8, Z10, Z11
-	VMOVUPS      64(DX), Z10
-	VMULPS       Z8, Z10, Z12
-	VFMSUB231PS  Z9, Z12, Z10
-	VFNMADD231PS Z8, Z10, Z12
-	VMOVUPS      128(DX), Z10
-	VMULPS       Z8, Z10, Z13
-	VFMSUB231PS  Z9, Z13, Z10
-	VFNMADD231PS Z8, Z10, Z13
-	VMOVUPS      192(DX), Z10
-	VMULPS       Z8, Z10, Z14
-	VFMSUB231PS  Z9, Z14, Z10
-	VFNMADD231PS Z8, Z10, Z14
-	VCVTPS2DQ    Z11, Z11
-	VCVTPS2DQ    Z12, Z12
-	VCVTPS2DQ    Z13, Z13
-	VCVTPS2DQ    Z14, Z14
-	VPACKSSDW    Z12, Z11, Z10
-	VPACKSSDW    Z14, Z13, Z11
-	VPACKSSWB    Z11, Z10, Z10
-	VPERMD       Z10, Z1, Z10
-	VMOVUPS      Z10, (CX)
-	VMOVUPS      256(DX), Z10
-	VMULPS       Z8, Z10, Z11
-	VFMSUB231PS  Z9, Z11, Z10
-	VFNMADD231PS Z8, Z10, Z11
-	VMOVUPS      320(DX), Z10
-	VMULPS       Z8, Z10, Z12
-	VFMSUB231PS  Z9, Z12, Z10
-	VFNMADD231PS Z8, Z10, Z12
-	VMOVUPS      384(DX), Z10
-	VMULPS       Z8, Z10, Z13
-	VFMSUB231PS  Z9, Z13, Z10
-	VFNMADD231PS Z8, Z10, Z13
-	VMOVUPS      448(DX), Z10
-	VMULPS       Z8, Z10, Z14
-	VFMSUB231PS  Z9, Z14, Z10
-	VFNMADD231PS Z8, Z10, Z14
-	VCVTPS2DQ    Z11, Z11
-	VCVTPS2DQ    Z12, Z12
-	VCVTPS2DQ    Z13, Z13
-	VCVTPS2DQ    Z14, Z14
-	VPACKSSDW    Z12, Z11, Z8
-	VPACKSSDW    Z14, Z13, Z9
-	VPACKSSWB    Z9, Z8, Z8
-	VPERMD       Z8, Z1, Z8
-	VMOVUPS      Z8, 64(CX)
+	VBROADCASTSS 80(SP)(BX*4), Z4
+	VBROADCASTSS 112(SP)(BX*4), Z5
+	CMPQ         R12, $0x40
+	JLT          next16
 
-written13:
+block15:
+	VMOVUPS      (R11), Z6
+	VMULPS       Z4, Z6, Z7
+	VFMSUB231PS  Z5, Z7, Z6
+	VFNMADD231PS Z4, Z6, Z7
+	VMOVUPS      64(R11), Z6
+	VMULPS       Z4, Z6, Z8
+	VFMSUB231PS  Z5, Z8, Z6
+	VFNMADD231PS Z4, Z6, Z8
+	VMOVUPS      128(R11), Z6
+	VMULPS       Z4, Z6, Z9
+	VFMSUB231PS  Z5, Z9, Z6
+	VFNMADD231PS Z4, Z6, Z9
+	VMOVUPS      192(R11), Z6
+	VMULPS       Z4, Z6, Z10
+	VFMSUB231PS  Z5, Z10, Z6
+	VFNMADD231PS Z4, Z6, Z10
+	VCVTPS2DQ    Z7, Z7
+	VCVTPS2DQ    Z8, Z8
+	VCVTPS2DQ    Z9, Z9
+	VCVTPS2DQ    Z10, Z10
+	VPACKSSDW    Z8, Z7, Z6
+	VPACKSSDW    Z10, Z9, Z7
+	VPACKSSWB    Z7, Z6, Z6
+	VPERMD       Z6, Z1, Z6
+	VMOVUPS      Z6, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block15
+
+next16:
+	JMP written14
+
+rare12:
+one13:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one13
+
+written14:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -3897,11 +2506,11 @@ written13:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -3909,34 +2518,36 @@ next5:
 pairs2:
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x20
-	JNE          pairs14
+	JNE          pairs17
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
-	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
-	VBROADCASTSS one32<>+0(SB), Z7
-	VBROADCASTSS one32<>+0(SB), Z8
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
+	VMOVUPS      Z1, 4864(AX)
+	VMOVUPS      Z1, 4928(AX)
+	VMOVUPS      Z1, 4992(AX)
+	VMOVUPS      Z1, 5056(AX)
 
-heads15:
+heads18:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same18
-	MOVQ       AX, 8(SP)
+	JNZ        same21
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write16
+	JZ         write19
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -3958,310 +2569,147 @@ heads15:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same18:
-	MOVQ        $0x00000008, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	MOVQ        cos+24(FP), BX
-	MOVQ        sin+32(FP), SI
-	VMOVUPS     (BX), Z0
-	VMOVUPS     (SI), Z12
-	VMOVUPS     64(BX), Z13
-	VMOVUPS     64(SI), Z14
-	VPXORD      Z9, Z9, Z9
-	VPXORD      Z10, Z10, Z10
-	MOVQ        xHeadStride+88(FP), BX
-	VMOVUPS     (DX), Z15
-	VMOVUPS     128(DX), Z2
-	VMULPS      Z12, Z15, Z1
-	VMULPS      Z12, Z2, Z16
-	VMULPS      Z0, Z15, Z15
-	VMULPS      Z0, Z2, Z2
-	VSUBPS      Z16, Z15, Z15
-	VADDPS      Z1, Z2, Z2
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z17, Z1
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z17, Z17
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z17, Z17
-	VADDPS      Z1, Z16, Z16
-	VMOVUPS     Z15, (AX)
-	VMOVUPS     Z17, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z16, 192(AX)
-	VRANGEPS    $0x0b, Z15, Z17, Z1
-	VFMADD231PS Z15, Z17, Z9
-	VRANGEPS    $0x0b, Z2, Z16, Z15
-	VFMADD231PS Z2, Z16, Z10
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z16
-	VMOVUPS     128(DX), Z17
-	VMULPS      Z12, Z16, Z2
-	VMULPS      Z12, Z17, Z18
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z0, Z17, Z17
-	VSUBPS      Z18, Z16, Z16
-	VADDPS      Z2, Z17, Z17
-	VMOVUPS     64(DX), Z18
-	VMOVUPS     192(DX), Z19
-	VMULPS      Z14, Z18, Z2
-	VMULPS      Z14, Z19, Z20
-	VMULPS      Z13, Z18, Z18
-	VMULPS      Z13, Z19, Z19
-	VSUBPS      Z20, Z18, Z18
-	VADDPS      Z2, Z19, Z19
-	VMOVUPS     Z16, 256(AX)
-	VMOVUPS     Z18, 320(AX)
-	VMOVUPS     Z17, 384(AX)
-	VMOVUPS     Z19, 448(AX)
-	VRANGEPS    $0x0b, Z16, Z18, Z2
-	VFMADD231PS Z16, Z18, Z9
-	VRANGEPS    $0x0b, Z17, Z19, Z16
-	VFMADD231PS Z17, Z19, Z10
-	VPMAXUD     Z15, Z1, Z1
-	VPMAXUD     Z16, Z2, Z2
-	VMOVAPS     Z1, Z1
-	VMOVAPS     Z2, Z2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found19
-	VMOVUPS     (DX), Z15
-	VMOVUPS     128(DX), Z4
-	VMULPS      Z12, Z15, Z3
-	VMULPS      Z12, Z4, Z16
-	VMULPS      Z0, Z15, Z15
-	VMULPS      Z0, Z4, Z4
-	VSUBPS      Z16, Z15, Z15
-	VADDPS      Z3, Z4, Z4
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z17, Z3
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z17, Z17
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z17, Z17
-	VADDPS      Z3, Z16, Z16
-	VMOVUPS     Z15, 512(AX)
-	VMOVUPS     Z17, 576(AX)
-	VMOVUPS     Z4, 640(AX)
-	VMOVUPS     Z16, 704(AX)
-	VRANGEPS    $0x0b, Z15, Z17, Z3
-	VFMADD231PS Z15, Z17, Z9
-	VRANGEPS    $0x0b, Z4, Z16, Z15
-	VFMADD231PS Z4, Z16, Z10
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z16
-	VMOVUPS     128(DX), Z17
-	VMULPS      Z12, Z16, Z4
-	VMULPS      Z12, Z17, Z18
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z0, Z17, Z17
-	VSUBPS      Z18, Z16, Z16
-	VADDPS      Z4, Z17, Z17
-	VMOVUPS     64(DX), Z18
-	VMOVUPS     192(DX), Z19
-	VMULPS      Z14, Z18, Z4
-	VMULPS      Z14, Z19, Z20
-	VMULPS      Z13, Z18, Z18
-	VMULPS      Z13, Z19, Z19
-	VSUBPS      Z20, Z18, Z18
-	VADDPS      Z4, Z19, Z19
-	VMOVUPS     Z16, 768(AX)
-	VMOVUPS     Z18, 832(AX)
-	VMOVUPS     Z17, 896(AX)
-	VMOVUPS     Z19, 960(AX)
-	VRANGEPS    $0x0b, Z16, Z18, Z4
-	VFMADD231PS Z16, Z18, Z9
-	VRANGEPS    $0x0b, Z17, Z19, Z16
-	VFMADD231PS Z17, Z19, Z10
-	VPMAXUD     Z15, Z3, Z3
-	VPMAXUD     Z16, Z4, Z4
-	VMOVAPS     Z3, Z3
-	VMOVAPS     Z4, Z4
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found19
-	VMOVUPS     (DX), Z15
-	VMOVUPS     128(DX), Z6
-	VMULPS      Z12, Z15, Z5
-	VMULPS      Z12, Z6, Z16
-	VMULPS      Z0, Z15, Z15
+same21:
+	MOVQ    $0x00000008, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
+	MOVQ    cos+24(FP), BX
+	MOVQ    sin+32(FP), SI
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z4
+	VMOVUPS 64(SI), Z5
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    xHeadStride+88(FP), BX
+	MOVQ    (SP), SI
+	LEAQ    4608(SI), SI
+
+unit22:
+	VMOVUPS     (DX), Z6
+	VMOVUPS     128(DX), Z7
+	VMULPS      Z1, Z6, Z8
+	VMULPS      Z1, Z7, Z9
 	VMULPS      Z0, Z6, Z6
-	VSUBPS      Z16, Z15, Z15
-	VADDPS      Z5, Z6, Z6
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z17, Z5
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z17, Z17
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z17, Z17
-	VADDPS      Z5, Z16, Z16
-	VMOVUPS     Z15, 1024(AX)
-	VMOVUPS     Z17, 1088(AX)
-	VMOVUPS     Z6, 1152(AX)
-	VMOVUPS     Z16, 1216(AX)
-	VRANGEPS    $0x0b, Z15, Z17, Z5
-	VFMADD231PS Z15, Z17, Z9
-	VRANGEPS    $0x0b, Z6, Z16, Z15
-	VFMADD231PS Z6, Z16, Z10
-	XORQ        SI, SI
+	VMULPS      Z0, Z7, Z7
+	VSUBPS      Z9, Z6, Z6
+	VADDPS      Z8, Z7, Z7
+	VMOVUPS     64(DX), Z8
+	VMOVUPS     192(DX), Z9
+	VMULPS      Z5, Z8, Z10
+	VMULPS      Z5, Z9, Z11
+	VMULPS      Z4, Z8, Z8
+	VMULPS      Z4, Z9, Z9
+	VSUBPS      Z11, Z8, Z8
+	VADDPS      Z10, Z9, Z9
+	VMOVUPS     Z6, (AX)
+	VMOVUPS     Z8, 64(AX)
+	VMOVUPS     Z7, 128(AX)
+	VMOVUPS     Z9, 192(AX)
+	VRANGEPS    $0x0b, Z6, Z8, Z10
+	VFMADD231PS Z6, Z8, Z2
+	VRANGEPS    $0x0b, Z7, Z9, Z6
+	VFMADD231PS Z7, Z9, Z3
+	XORQ        DI, DI
 	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z16
-	VMOVUPS     128(DX), Z17
-	VMULPS      Z12, Z16, Z6
-	VMULPS      Z12, Z17, Z18
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z0, Z17, Z17
-	VSUBPS      Z18, Z16, Z16
-	VADDPS      Z6, Z17, Z17
-	VMOVUPS     64(DX), Z18
-	VMOVUPS     192(DX), Z19
-	VMULPS      Z14, Z18, Z6
-	VMULPS      Z14, Z19, Z20
-	VMULPS      Z13, Z18, Z18
-	VMULPS      Z13, Z19, Z19
-	VSUBPS      Z20, Z18, Z18
-	VADDPS      Z6, Z19, Z19
-	VMOVUPS     Z16, 1280(AX)
-	VMOVUPS     Z18, 1344(AX)
-	VMOVUPS     Z17, 1408(AX)
-	VMOVUPS     Z19, 1472(AX)
-	VRANGEPS    $0x0b, Z16, Z18, Z6
-	VFMADD231PS Z16, Z18, Z9
-	VRANGEPS    $0x0b, Z17, Z19, Z16
-	VFMADD231PS Z17, Z19, Z10
-	VPMAXUD     Z15, Z5, Z5
-	VPMAXUD     Z16, Z6, Z6
-	VMOVAPS     Z5, Z5
-	VMOVAPS     Z6, Z6
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found19
+	CMOVQGT     BX, DI
+	LEAQ        (DX)(DI*4), DX
 	VMOVUPS     (DX), Z7
 	VMOVUPS     128(DX), Z8
-	VMULPS      Z12, Z7, Z15
-	VMULPS      Z12, Z8, Z16
+	VMULPS      Z1, Z7, Z9
+	VMULPS      Z1, Z8, Z11
 	VMULPS      Z0, Z7, Z7
 	VMULPS      Z0, Z8, Z8
-	VSUBPS      Z16, Z7, Z7
-	VADDPS      Z15, Z8, Z8
-	VMOVUPS     64(DX), Z15
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z15, Z17
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z15, Z15
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z15, Z15
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     Z7, 1536(AX)
-	VMOVUPS     Z15, 1600(AX)
-	VMOVUPS     Z8, 1664(AX)
-	VMOVUPS     Z16, 1728(AX)
-	VRANGEPS    $0x0b, Z7, Z15, Z17
-	VFMADD231PS Z7, Z15, Z9
-	VRANGEPS    $0x0b, Z8, Z16, Z7
-	VFMADD231PS Z8, Z16, Z10
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z8
-	VMOVUPS     128(DX), Z15
-	VMULPS      Z12, Z8, Z16
-	VMULPS      Z12, Z15, Z12
-	VMULPS      Z0, Z8, Z8
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z12, Z8, Z8
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z0
-	VMOVUPS     192(DX), Z12
-	VMULPS      Z14, Z0, Z16
-	VMULPS      Z14, Z12, Z14
-	VMULPS      Z13, Z0, Z0
-	VMULPS      Z13, Z12, Z12
-	VSUBPS      Z14, Z0, Z0
-	VADDPS      Z16, Z12, Z12
-	VMOVUPS     Z8, 1792(AX)
-	VMOVUPS     Z0, 1856(AX)
-	VMOVUPS     Z15, 1920(AX)
-	VMOVUPS     Z12, 1984(AX)
-	VRANGEPS    $0x0b, Z8, Z0, Z13
-	VFMADD231PS Z8, Z0, Z9
-	VRANGEPS    $0x0b, Z15, Z12, Z0
-	VFMADD231PS Z15, Z12, Z10
-	VPMAXUD     Z7, Z17, Z17
-	VPMAXUD     Z0, Z13, Z13
-	VMOVAPS     Z17, Z7
-	VMOVAPS     Z13, Z8
+	VSUBPS      Z11, Z7, Z7
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     64(DX), Z9
+	VMOVUPS     192(DX), Z11
+	VMULPS      Z5, Z9, Z12
+	VMULPS      Z5, Z11, Z13
+	VMULPS      Z4, Z9, Z9
+	VMULPS      Z4, Z11, Z11
+	VSUBPS      Z13, Z9, Z9
+	VADDPS      Z12, Z11, Z11
+	VMOVUPS     Z7, 256(AX)
+	VMOVUPS     Z9, 320(AX)
+	VMOVUPS     Z8, 384(AX)
+	VMOVUPS     Z11, 448(AX)
+	VRANGEPS    $0x0b, Z7, Z9, Z12
+	VFMADD231PS Z7, Z9, Z2
+	VRANGEPS    $0x0b, Z8, Z11, Z7
+	VFMADD231PS Z8, Z11, Z3
+	VPMAXUD     Z6, Z10, Z10
+	VPMAXUD     Z7, Z12, Z12
+	VMOVUPS     Z10, (SI)
+	VMOVUPS     Z12, 64(SI)
+	ADDQ        $+128, SI
+	ADDQ        $+512, AX
 	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit22
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan23
 
-found19:
-	VCMPPS   $0x03, Z9, Z10, K1
-	KORTESTW K1, K1
-	JNZ      nan20
-
-largest21:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
+largest24:
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VMOVUPS     4864(AX), Z6
+	VMOVUPS     4928(AX), Z7
+	VMOVUPS     4992(AX), Z8
+	VMOVUPS     5056(AX), Z9
+	VPUNPCKLDQ  Z1, Z0, Z10
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z10, Z10
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z2
-	VPMAXUD     Z2, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z2
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z2, Z2
-	VPUNPCKLDQ  Z6, Z5, Z0
-	VPUNPCKHDQ  Z6, Z5, Z1
-	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z8, Z7, Z1
-	VPUNPCKHDQ  Z8, Z7, Z12
-	VPMAXUD     Z12, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z12
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z12, Z12
-	VSHUFI64X2  $0x88, Z12, Z2, Z0
-	VSHUFI64X2  $0xdd, Z12, Z2, Z1
+	VPUNPCKLQDQ Z0, Z10, Z1
+	VPUNPCKHQDQ Z0, Z10, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VPUNPCKLDQ  Z7, Z6, Z0
+	VPUNPCKHDQ  Z7, Z6, Z4
+	VPMAXUD     Z4, Z0, Z0
+	VPUNPCKLDQ  Z9, Z8, Z4
+	VPUNPCKHDQ  Z9, Z8, Z5
+	VPMAXUD     Z5, Z4, Z4
+	VPUNPCKLQDQ Z4, Z0, Z5
+	VPUNPCKHQDQ Z4, Z0, Z0
+	VPMAXUD     Z0, Z5, Z5
+	VSHUFI64X2  $0x88, Z5, Z1, Z0
+	VSHUFI64X2  $0xdd, Z5, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write16:
-	MOVQ    (SP), AX
+write19:
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
-	JZ      next17
+	JZ      next20
 	VMOVUPS inOrder512<>+0(SB), Z1
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
-head22:
+head25:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -4269,48 +2717,71 @@ head22:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare24
-	VBROADCASTSS 72(SP)(BX*4), Z2
-	VBROADCASTSS 104(SP)(BX*4), Z12
-	VMOVUPS      (DX), Z13
-	VMULPS       Z2, Z13, Z14
-	VFMSUB231PS  Z12, Z14, Z13
-	VFNMADD231PS Z2, Z13, Z14
-	VMOVUPS      64(DX), Z13
-	VMULPS       Z2, Z13, Z15
-	VFMSUB231PS  Z12, Z15, Z13
-	VFNMADD231PS Z2, Z13, Z15
-	VMOVUPS      128(DX), Z13
-	VMULPS       Z2, Z13, Z16
-	VFMSUB231PS  Z12, Z16, Z13
-	VFNMADD231PS Z2, Z13, Z16
-	VMOVUPS      192(DX), Z13
-	VMULPS       Z2, Z13, Z17
-	VFMSUB231PS  Z12, Z17, Z13
-	VFNMADD231PS Z2, Z13, Z17
-	VCVTPS2DQ    Z14, Z14
-	VCVTPS2DQ    Z15, Z15
-	VCVTPS2DQ    Z16, Z16
-	VCVTPS2DQ    Z17, Z17
-	VPACKSSDW    Z15, Z14, Z2
-	VPACKSSDW    Z17, Z16, Z12
-	VPACKSSWB    Z12, Z2, Z2
-	VPERMD       Z2, Z1, Z2
-	VMOVUPS      Z2, (CX)
+	JCC          rare27
+	VBROADCASTSS 80(SP)(BX*4), Z4
+	VBROADCASTSS 112(SP)(BX*4), Z5
+	CMPQ         R12, $0x40
+	JLT          next31
 
-written25:
+block30:
+	VMOVUPS      (R11), Z6
+	VMULPS       Z4, Z6, Z7
+	VFMSUB231PS  Z5, Z7, Z6
+	VFNMADD231PS Z4, Z6, Z7
+	VMOVUPS      64(R11), Z6
+	VMULPS       Z4, Z6, Z8
+	VFMSUB231PS  Z5, Z8, Z6
+	VFNMADD231PS Z4, Z6, Z8
+	VMOVUPS      128(R11), Z6
+	VMULPS       Z4, Z6, Z9
+	VFMSUB231PS  Z5, Z9, Z6
+	VFNMADD231PS Z4, Z6, Z9
+	VMOVUPS      192(R11), Z6
+	VMULPS       Z4, Z6, Z10
+	VFMSUB231PS  Z5, Z10, Z6
+	VFNMADD231PS Z4, Z6, Z10
+	VCVTPS2DQ    Z7, Z7
+	VCVTPS2DQ    Z8, Z8
+	VCVTPS2DQ    Z9, Z9
+	VCVTPS2DQ    Z10, Z10
+	VPACKSSDW    Z8, Z7, Z6
+	VPACKSSDW    Z10, Z9, Z7
+	VPACKSSWB    Z7, Z6, Z6
+	VPERMD       Z6, Z1, Z6
+	VMOVUPS      Z6, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block30
+
+next31:
+	JMP written29
+
+rare27:
+one28:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one28
+
+written29:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same23
+	JNZ  same26
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -4318,169 +2789,82 @@ written25:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same23:
+same26:
 	DECQ AX
-	JNZ  head22
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	JNZ  head25
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
-next17:
-	MOVQ  8(SP), AX
+next20:
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads15
+	JNZ   heads18
 	JMP   done1
 
-pairs14:
+pairs17:
 done1:
 	VZEROUPPER
 	RET
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	VPANDD       (AX), Z0, Z1
-	VPANDD       64(AX), Z0, Z2
-	VPMAXUD      Z2, Z1, Z1
-	VPANDD       128(AX), Z0, Z2
-	VPANDD       192(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       256(AX), Z0, Z3
-	VPANDD       320(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       384(AX), Z0, Z4
-	VPANDD       448(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z1, Z1
-	VPMAXUD      Z4, Z1, Z1
-	VMOVAPS      Z1, Z1
-	VPANDD       512(AX), Z0, Z2
-	VPANDD       576(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       640(AX), Z0, Z3
-	VPANDD       704(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       768(AX), Z0, Z4
-	VPANDD       832(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       896(AX), Z0, Z8
-	VPANDD       960(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPMAXUD      Z3, Z2, Z2
-	VPMAXUD      Z4, Z2, Z2
-	VPMAXUD      Z8, Z2, Z2
-	VMOVAPS      Z2, Z2
-	VPANDD       1024(AX), Z0, Z3
-	VPANDD       1088(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       1152(AX), Z0, Z4
-	VPANDD       1216(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1280(AX), Z0, Z8
-	VPANDD       1344(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1408(AX), Z0, Z9
-	VPANDD       1472(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z8, Z3, Z3
-	VPMAXUD      Z9, Z3, Z3
-	VMOVAPS      Z3, Z3
-	VPANDD       1536(AX), Z0, Z4
-	VPANDD       1600(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1664(AX), Z0, Z8
-	VPANDD       1728(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1792(AX), Z0, Z9
-	VPANDD       1856(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1920(AX), Z0, Z10
-	VPANDD       1984(AX), Z0, Z0
-	VPMAXUD      Z0, Z10, Z10
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z9, Z4, Z4
-	VPMAXUD      Z10, Z4, Z4
-	VMOVAPS      Z4, Z4
-	JMP          largest9
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
+	MOVQ         $0x00000004, BX
 
-rare12:
-	VPXORD  Z7, Z7, Z7
-	VMOVUPS Z7, (CX)
-	VMOVUPS Z7, 64(CX)
-	JMP     written13
+unit32:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPMAXUD Z4, Z1, Z1
+	VPMAXUD Z5, Z1, Z1
+	VPMAXUD Z6, Z1, Z1
+	VMOVUPS Z1, (CX)
+	ADDQ    $+64, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit32
+	JMP     largest9
 
-nan20:
-	VBROADCASTSS magnitude32<>+0(SB), Z7
-	VPANDD       (AX), Z7, Z1
-	VPANDD       64(AX), Z7, Z0
-	VPMAXUD      Z0, Z1, Z1
-	VPANDD       128(AX), Z7, Z2
-	VPANDD       192(AX), Z7, Z0
-	VPMAXUD      Z0, Z2, Z2
-	VPANDD       256(AX), Z7, Z0
-	VPANDD       320(AX), Z7, Z3
-	VPMAXUD      Z3, Z0, Z0
-	VPANDD       384(AX), Z7, Z3
-	VPANDD       448(AX), Z7, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z0, Z0
-	VMOVAPS      Z1, Z1
-	VMOVAPS      Z0, Z2
-	VPANDD       512(AX), Z7, Z3
-	VPANDD       576(AX), Z7, Z0
-	VPMAXUD      Z0, Z3, Z3
-	VPANDD       640(AX), Z7, Z4
-	VPANDD       704(AX), Z7, Z0
-	VPMAXUD      Z0, Z4, Z4
-	VPANDD       768(AX), Z7, Z0
-	VPANDD       832(AX), Z7, Z5
-	VPMAXUD      Z5, Z0, Z0
-	VPANDD       896(AX), Z7, Z5
-	VPANDD       960(AX), Z7, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z5, Z0, Z0
-	VMOVAPS      Z3, Z3
-	VMOVAPS      Z0, Z4
-	VPANDD       1024(AX), Z7, Z5
-	VPANDD       1088(AX), Z7, Z0
-	VPMAXUD      Z0, Z5, Z5
-	VPANDD       1152(AX), Z7, Z6
-	VPANDD       1216(AX), Z7, Z0
-	VPMAXUD      Z0, Z6, Z6
-	VPANDD       1280(AX), Z7, Z0
-	VPANDD       1344(AX), Z7, Z8
-	VPMAXUD      Z8, Z0, Z0
-	VPANDD       1408(AX), Z7, Z8
-	VPANDD       1472(AX), Z7, Z12
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z8, Z0, Z0
-	VMOVAPS      Z5, Z5
-	VMOVAPS      Z0, Z6
-	VPANDD       1536(AX), Z7, Z8
-	VPANDD       1600(AX), Z7, Z0
-	VPMAXUD      Z0, Z8, Z8
-	VPANDD       1664(AX), Z7, Z12
-	VPANDD       1728(AX), Z7, Z0
-	VPMAXUD      Z0, Z12, Z12
-	VPANDD       1792(AX), Z7, Z0
-	VPANDD       1856(AX), Z7, Z13
-	VPMAXUD      Z13, Z0, Z0
-	VPANDD       1920(AX), Z7, Z13
-	VPANDD       1984(AX), Z7, Z7
-	VPMAXUD      Z7, Z13, Z13
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z13, Z0, Z0
-	VMOVAPS      Z8, Z7
-	VMOVAPS      Z0, Z8
-	JMP          largest21
+nan23:
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
+	MOVQ         $0x00000004, BX
 
-rare24:
-	VPXORD  Z11, Z11, Z11
-	VMOVUPS Z11, (CX)
-	JMP     written25
+unit33:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPMAXUD Z4, Z1, Z1
+	VPMAXUD Z6, Z5, Z5
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    $+128, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit33
+	JMP     largest24
 
 DATA inOrder512<>+0(SB)/8, $0x0000000400000000
 DATA inOrder512<>+8(SB)/8, $0x0000000c00000008
@@ -4494,57 +2878,60 @@ GLOBL inOrder512<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeRowHalfSplitF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX2(SB), $4304-104
+TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX2(SB), $5336-104
 	MOVQ    heads+72(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
 	MOVQ    tokens+48(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
-	VPXOR   X0, X0, X0
+	VPXOR   Y0, Y0, Y0
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 136(SP)
-	LEAQ    144(SP), AX
+	MOVQ    AX, 144(SP)
+	LEAQ    152(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, (SP)
+	MOVQ    AX, 32(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 32(SP)
+	MOVQ    CX, 40(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 8(SP)
+	MOVQ    AX, 16(SP)
 	MOVQ    x+16(FP), AX
-	MOVQ    AX, 40(SP)
+	MOVQ    AX, 48(SP)
 	MOVQ    y+0(FP), AX
+	MOVQ    AX, 64(SP)
+	MOVQ    heads+72(FP), AX
 	MOVQ    AX, 56(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 48(SP)
-	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 64(SP)
+	MOVQ    AX, 72(SP)
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
 
 heads3:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 72(SP)
-	VMOVUPS X0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -4577,568 +2964,187 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	MOVQ    xHeadStride+88(FP), DI
-	VMOVUPS (DX), Y1
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y1, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y1, Y1
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y1, Y1
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y5, 256(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 32(AX)
-	VMOVUPS Y7, 288(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 64(AX)
-	VMOVUPS Y7, 320(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 96(AX)
-	VMOVUPS Y7, 352(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 128(AX)
-	VMOVUPS Y7, 384(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 160(AX)
-	VMOVUPS Y9, 416(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 192(AX)
-	VMOVUPS Y9, 448(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 224(AX)
-	VMOVUPS Y9, 480(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y1, Y1
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y7, Y1, Y1
-	VMOVAPS Y1, Y1
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y2
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y2, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y2, Y2
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y2, Y2
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y2, 512(AX)
-	VMOVUPS Y5, 768(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 544(AX)
-	VMOVUPS Y7, 800(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 576(AX)
-	VMOVUPS Y7, 832(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 608(AX)
-	VMOVUPS Y7, 864(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 640(AX)
-	VMOVUPS Y7, 896(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 672(AX)
-	VMOVUPS Y9, 928(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 704(AX)
-	VMOVUPS Y9, 960(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 736(AX)
-	VMOVUPS Y9, 992(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y2, Y2
-	VPMAXUD Y5, Y2, Y2
-	VPMAXUD Y7, Y2, Y2
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y3
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y3, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y3, Y3
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y3, Y3
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y3, 1024(AX)
-	VMOVUPS Y5, 1280(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1056(AX)
-	VMOVUPS Y7, 1312(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1088(AX)
-	VMOVUPS Y7, 1344(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1120(AX)
-	VMOVUPS Y7, 1376(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1152(AX)
-	VMOVUPS Y7, 1408(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1184(AX)
-	VMOVUPS Y9, 1440(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1216(AX)
-	VMOVUPS Y9, 1472(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1248(AX)
-	VMOVUPS Y9, 1504(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y3, Y3
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y7, Y3, Y3
-	VMOVAPS Y3, Y3
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y4
-	VMOVUPS 256(DX), Y5
-	VMOVUPS (BX), Y6
-	VMOVUPS (SI), Y7
-	VMULPS  Y7, Y4, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y4, Y4
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y4, Y4
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y4, 1536(AX)
-	VMOVUPS Y5, 1792(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y6
-	VMOVUPS 288(DX), Y7
-	VMOVUPS 32(BX), Y8
-	VMOVUPS 32(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1568(AX)
-	VMOVUPS Y7, 1824(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 64(DX), Y6
-	VMOVUPS 320(DX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 64(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1600(AX)
-	VMOVUPS Y7, 1856(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 96(DX), Y6
-	VMOVUPS 352(DX), Y7
-	VMOVUPS 96(BX), Y8
-	VMOVUPS 96(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1632(AX)
-	VMOVUPS Y7, 1888(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 128(DX), Y6
-	VMOVUPS 384(DX), Y7
-	VMOVUPS 128(BX), Y8
-	VMOVUPS 128(SI), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1664(AX)
-	VMOVUPS Y7, 1920(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 416(DX), Y9
-	VMOVUPS 160(BX), Y10
-	VMOVUPS 160(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1696(AX)
-	VMOVUPS Y9, 1952(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 448(DX), Y9
-	VMOVUPS 192(BX), Y10
-	VMOVUPS 192(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1728(AX)
-	VMOVUPS Y9, 1984(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 480(DX), Y9
-	VMOVUPS 224(BX), Y10
-	VMOVUPS 224(SI), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1760(AX)
-	VMOVUPS Y9, 2016(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y6, Y4, Y4
-	VPMAXUD Y5, Y4, Y4
-	VPMAXUD Y7, Y4, Y4
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(DI*4), DX
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
-found7:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y5
-	VPMAXUD      Y5, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y5
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPMAXUD      X0, X5, X0
-	VDIVPS       largestE4M3<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+unit7:
+	VMOVUPS     (DX), Y1
+	VMOVUPS     256(DX), Y2
+	VMOVUPS     (BX), Y3
+	VMOVUPS     (SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 256(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VMOVUPS     32(DX), Y3
+	VMOVUPS     288(DX), Y4
+	VMOVUPS     32(BX), Y5
+	VMOVUPS     32(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 288(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     64(DX), Y3
+	VMOVUPS     320(DX), Y4
+	VMOVUPS     64(BX), Y5
+	VMOVUPS     64(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 64(AX)
+	VMOVUPS     Y4, 320(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     96(DX), Y3
+	VMOVUPS     352(DX), Y4
+	VMOVUPS     96(BX), Y5
+	VMOVUPS     96(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 352(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     128(DX), Y3
+	VMOVUPS     384(DX), Y4
+	VMOVUPS     128(BX), Y5
+	VMOVUPS     128(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 128(AX)
+	VMOVUPS     Y4, 384(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VMOVUPS     160(DX), Y5
+	VMOVUPS     416(DX), Y6
+	VMOVUPS     160(BX), Y7
+	VMOVUPS     160(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 416(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     192(DX), Y5
+	VMOVUPS     448(DX), Y6
+	VMOVUPS     192(BX), Y7
+	VMOVUPS     192(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 192(AX)
+	VMOVUPS     Y6, 448(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     224(DX), Y5
+	VMOVUPS     480(DX), Y6
+	VMOVUPS     224(BX), Y7
+	VMOVUPS     224(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 224(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y3, Y1, Y1
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y4, Y1, Y1
+	VMOVUPS     Y1, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VPUNPCKLDQ  Y1, Y0, Y4
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y4, Y4
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y4, Y1
+	VPUNPCKHQDQ Y0, Y4, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPERM2I128  $0x20, Y1, Y1, Y0
+	VPERM2I128  $0x31, Y1, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ    (SP), AX
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
 	JZ      next5
 	VMOVUPS powerE4M3<>+0(SB), Y1
-	VMOVUPS weightsE4M3<>+0(SB), Y5
-	VMOVUPS exponent32<>+0(SB), Y6
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
+	VMOVUPS weightsE4M3<>+0(SB), Y2
+	VMOVUPS exponent32<>+0(SB), Y3
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
 head8:
@@ -5153,214 +3159,90 @@ head8:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
-	VBROADCASTSS 72(SP)(BX*4), Y7
-	VBROADCASTSS 104(SP)(BX*4), Y8
-	VMOVUPS      (DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      32(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      64(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      96(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y9
-	VPACKSSDW    Y13, Y12, Y14
-	VPACKSSWB    Y14, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y14
-	VPMAXUD      leastE4M3<>+0(SB), Y14, Y14
-	VFMADD132PS  Y1, Y10, Y14
-	VPMADDWD     Y5, Y14, Y14
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y12
-	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
-	VFMADD132PS  Y1, Y13, Y12
-	VPMADDWD     Y5, Y12, Y12
-	VPACKSSDW    Y10, Y14, Y10
-	VPACKSSDW    Y12, Y11, Y11
-	VPSRLW       $0x04, Y10, Y10
-	VPSRLW       $0x04, Y11, Y11
-	VPACKSSWB    Y11, Y10, Y10
-	VPAND        signs8<>+0(SB), Y9, Y9
-	VPOR         Y9, Y10, Y10
-	VMOVUPS      inOrder256<>+0(SB), Y9
-	VPERMD       Y10, Y9, Y10
-	VMOVUPS      Y10, (CX)
-	VMOVUPS      128(DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      160(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      192(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      224(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y9
-	VPACKSSDW    Y13, Y12, Y14
-	VPACKSSWB    Y14, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y14
-	VPMAXUD      leastE4M3<>+0(SB), Y14, Y14
-	VFMADD132PS  Y1, Y10, Y14
-	VPMADDWD     Y5, Y14, Y14
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y12
-	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
-	VFMADD132PS  Y1, Y13, Y12
-	VPMADDWD     Y5, Y12, Y12
-	VPACKSSDW    Y10, Y14, Y10
-	VPACKSSDW    Y12, Y11, Y11
-	VPSRLW       $0x04, Y10, Y10
-	VPSRLW       $0x04, Y11, Y11
-	VPACKSSWB    Y11, Y10, Y10
-	VPAND        signs8<>+0(SB), Y9, Y9
-	VPOR         Y9, Y10, Y10
-	VMOVUPS      inOrder256<>+0(SB), Y9
-	VPERMD       Y10, Y9, Y10
-	VMOVUPS      Y10, 32(CX)
-	VMOVUPS      256(DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      288(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      320(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      352(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y9
-	VPACKSSDW    Y13, Y12, Y14
-	VPACKSSWB    Y14, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y14
-	VPMAXUD      leastE4M3<>+0(SB), Y14, Y14
-	VFMADD132PS  Y1, Y10, Y14
-	VPMADDWD     Y5, Y14, Y14
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y12
-	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
-	VFMADD132PS  Y1, Y13, Y12
-	VPMADDWD     Y5, Y12, Y12
-	VPACKSSDW    Y10, Y14, Y10
-	VPACKSSDW    Y12, Y11, Y11
-	VPSRLW       $0x04, Y10, Y10
-	VPSRLW       $0x04, Y11, Y11
-	VPACKSSWB    Y11, Y10, Y10
-	VPAND        signs8<>+0(SB), Y9, Y9
-	VPOR         Y9, Y10, Y10
-	VMOVUPS      inOrder256<>+0(SB), Y9
-	VPERMD       Y10, Y9, Y10
-	VMOVUPS      Y10, 64(CX)
-	VMOVUPS      384(DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      416(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      448(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      480(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y7
-	VPACKSSDW    Y13, Y12, Y8
-	VPACKSSWB    Y8, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y10, Y8
-	VPMADDWD     Y5, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y11, Y9
-	VPMADDWD     Y5, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y12, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y13, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPACKSSDW    Y9, Y8, Y8
-	VPACKSSDW    Y11, Y10, Y9
-	VPSRLW       $0x04, Y8, Y8
-	VPSRLW       $0x04, Y9, Y9
-	VPACKSSWB    Y9, Y8, Y8
-	VPAND        signs8<>+0(SB), Y7, Y7
-	VPOR         Y7, Y8, Y8
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y8, Y7, Y8
-	VMOVUPS      Y8, 96(CX)
+	VBROADCASTSS 80(SP)(BX*4), Y4
+	VBROADCASTSS 112(SP)(BX*4), Y5
+	CMPQ         R12, $0x20
+	JLT          next14
 
-written11:
+block13:
+	VMOVUPS      (R11), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      32(R11), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      64(R11), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      96(R11), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
+	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
+	VPAND        magnitude32<>+0(SB), Y10, Y10
+	VPAND        Y3, Y10, Y9
+	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
+	VFMADD132PS  Y1, Y10, Y9
+	VPMADDWD     Y2, Y9, Y9
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y7
+	VPSRLW       $0x04, Y8, Y8
+	VPACKSSWB    Y8, Y7, Y7
+	VPAND        signs8<>+0(SB), Y6, Y6
+	VPOR         Y6, Y7, Y7
+	VMOVUPS      inOrder256<>+0(SB), Y6
+	VPERMD       Y7, Y6, Y7
+	VMOVUPS      Y7, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block13
+
+next14:
+	JMP written12
+
+rare10:
+one11:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one11
+
+written12:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -5376,11 +3258,11 @@ written11:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -5388,30 +3270,36 @@ next5:
 pairs2:
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x20
-	JNE     pairs12
+	JNE     pairs15
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
+	VMOVUPS Y1, 4736(AX)
+	VMOVUPS Y1, 4768(AX)
+	VMOVUPS Y1, 4800(AX)
+	VMOVUPS Y1, 4832(AX)
 
-heads13:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 72(SP)
-	VMOVUPS X0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+heads16:
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same16
-	MOVQ       AX, 8(SP)
+	JNZ        same19
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write14
+	JZ         write17
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -5433,322 +3321,212 @@ heads13:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same16:
-	MOVQ    $0x00000004, CX
+same19:
+	MOVQ    $0x00000008, CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
 	MOVQ    cos+24(FP), BX
 	MOVQ    sin+32(FP), SI
 	MOVQ    xHeadStride+88(FP), DI
-	VMOVUPS (DX), Y1
-	VMOVUPS 128(DX), Y5
-	VMOVUPS (BX), Y2
-	VMOVUPS (SI), Y6
-	VMULPS  Y6, Y1, Y7
-	VMULPS  Y6, Y5, Y6
-	VMULPS  Y2, Y1, Y1
-	VMULPS  Y2, Y5, Y5
-	VSUBPS  Y6, Y1, Y1
-	VADDPS  Y7, Y5, Y5
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y5, 128(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y2
-	VMOVUPS 160(DX), Y6
-	VMOVUPS 32(BX), Y7
-	VMOVUPS 32(SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 32(AX)
-	VMOVUPS Y6, 160(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 64(BX), Y7
-	VMOVUPS 64(SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y6, 192(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 96(DX), Y2
-	VMOVUPS 224(DX), Y6
-	VMOVUPS 96(BX), Y7
-	VMOVUPS 96(SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 96(AX)
-	VMOVUPS Y6, 224(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    R8, R8
-	DECQ    CX
-	CMOVQGT DI, R8
-	LEAQ    (DX)(R8*4), DX
-	VMOVUPS (DX), Y2
-	VMOVUPS 128(DX), Y6
-	VMOVUPS (BX), Y7
-	VMOVUPS (SI), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 256(AX)
-	VMOVUPS Y6, 384(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y6, Y6
-	VMOVUPS 32(DX), Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 32(BX), Y9
-	VMOVUPS 32(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 288(AX)
-	VMOVUPS Y8, 416(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 64(DX), Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 64(BX), Y9
-	VMOVUPS 64(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 320(AX)
-	VMOVUPS Y8, 448(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 96(DX), Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 96(BX), Y9
-	VMOVUPS 96(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 352(AX)
-	VMOVUPS Y8, 480(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y6, Y2, Y2
-	VMOVAPS Y1, Y1
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(DI*4), DX
-	DECQ    CX
-	JLE     found17
-	VMOVUPS (DX), Y3
-	VMOVUPS 128(DX), Y5
-	VMOVUPS (BX), Y4
-	VMOVUPS (SI), Y6
-	VMULPS  Y6, Y3, Y7
-	VMULPS  Y6, Y5, Y6
-	VMULPS  Y4, Y3, Y3
-	VMULPS  Y4, Y5, Y5
-	VSUBPS  Y6, Y3, Y3
-	VADDPS  Y7, Y5, Y5
-	VMOVUPS Y3, 512(AX)
-	VMOVUPS Y5, 640(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VMOVUPS 32(DX), Y4
-	VMOVUPS 160(DX), Y6
-	VMOVUPS 32(BX), Y7
-	VMOVUPS 32(SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 544(AX)
-	VMOVUPS Y6, 672(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 64(DX), Y4
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 64(BX), Y7
-	VMOVUPS 64(SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 576(AX)
-	VMOVUPS Y6, 704(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 96(DX), Y4
-	VMOVUPS 224(DX), Y6
-	VMOVUPS 96(BX), Y7
-	VMOVUPS 96(SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 608(AX)
-	VMOVUPS Y6, 736(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    R8, R8
-	DECQ    CX
-	CMOVQGT DI, R8
-	LEAQ    (DX)(R8*4), DX
-	VMOVUPS (DX), Y4
-	VMOVUPS 128(DX), Y6
-	VMOVUPS (BX), Y7
-	VMOVUPS (SI), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 768(AX)
-	VMOVUPS Y6, 896(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y6, Y6
-	VMOVUPS 32(DX), Y7
-	VMOVUPS 160(DX), Y8
-	VMOVUPS 32(BX), Y9
-	VMOVUPS 32(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 800(AX)
-	VMOVUPS Y8, 928(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 64(DX), Y7
-	VMOVUPS 192(DX), Y8
-	VMOVUPS 64(BX), Y9
-	VMOVUPS 64(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 832(AX)
-	VMOVUPS Y8, 960(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 96(DX), Y7
-	VMOVUPS 224(DX), Y8
-	VMOVUPS 96(BX), Y9
-	VMOVUPS 96(SI), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 864(AX)
-	VMOVUPS Y8, 992(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y6, Y4, Y4
-	VMOVAPS Y3, Y3
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(DI*4), DX
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
-found17:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y2
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X0
-	VPMAXUD      X0, X2, X0
-	VDIVPS       largestE4M3<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+unit20:
+	VMOVUPS     (DX), Y1
+	VMOVUPS     128(DX), Y2
+	VMOVUPS     (BX), Y3
+	VMOVUPS     (SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 128(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VMOVUPS     32(DX), Y3
+	VMOVUPS     160(DX), Y4
+	VMOVUPS     32(BX), Y5
+	VMOVUPS     32(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 160(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     64(DX), Y3
+	VMOVUPS     192(DX), Y4
+	VMOVUPS     64(BX), Y5
+	VMOVUPS     64(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 64(AX)
+	VMOVUPS     Y4, 192(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     96(DX), Y3
+	VMOVUPS     224(DX), Y4
+	VMOVUPS     96(BX), Y5
+	VMOVUPS     96(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 224(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	XORQ        R9, R9
+	DECQ        CX
+	CMOVQGT     DI, R9
+	LEAQ        (DX)(R9*4), DX
+	VMOVUPS     (DX), Y3
+	VMOVUPS     128(DX), Y4
+	VMOVUPS     (BX), Y5
+	VMOVUPS     (SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 256(AX)
+	VMOVUPS     Y4, 384(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VMOVUPS     32(DX), Y5
+	VMOVUPS     160(DX), Y6
+	VMOVUPS     32(BX), Y7
+	VMOVUPS     32(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 288(AX)
+	VMOVUPS     Y6, 416(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     64(DX), Y5
+	VMOVUPS     192(DX), Y6
+	VMOVUPS     64(BX), Y7
+	VMOVUPS     64(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 320(AX)
+	VMOVUPS     Y6, 448(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VMOVUPS     96(DX), Y5
+	VMOVUPS     224(DX), Y6
+	VMOVUPS     96(BX), Y7
+	VMOVUPS     96(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 352(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     Y1, (R8)
+	VMOVUPS     Y3, 32(R8)
+	ADDQ        $+64, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit20
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VMOVUPS     4736(AX), Y4
+	VMOVUPS     4768(AX), Y5
+	VMOVUPS     4800(AX), Y6
+	VMOVUPS     4832(AX), Y7
+	VPUNPCKLDQ  Y1, Y0, Y8
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y8, Y8
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y8, Y1
+	VPUNPCKHQDQ Y0, Y8, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPUNPCKLDQ  Y5, Y4, Y0
+	VPUNPCKHDQ  Y5, Y4, Y2
+	VPMAXUD     Y2, Y0, Y0
+	VPUNPCKLDQ  Y7, Y6, Y2
+	VPUNPCKHDQ  Y7, Y6, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y0, Y3
+	VPUNPCKHQDQ Y2, Y0, Y0
+	VPMAXUD     Y0, Y3, Y3
+	VPERM2I128  $0x20, Y3, Y1, Y0
+	VPERM2I128  $0x31, Y3, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write14:
-	MOVQ    (SP), AX
+write17:
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
-	JZ      next15
+	JZ      next18
 	VMOVUPS powerE4M3<>+0(SB), Y1
 	VMOVUPS weightsE4M3<>+0(SB), Y2
-	VMOVUPS exponent32<>+0(SB), Y5
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
+	VMOVUPS exponent32<>+0(SB), Y3
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
-head18:
+head21:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -5756,106 +3534,65 @@ head18:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare20
-	VBROADCASTSS 72(SP)(BX*4), Y6
-	VBROADCASTSS 104(SP)(BX*4), Y7
-	VMOVUPS      (DX), Y8
-	VMULPS       Y6, Y8, Y9
-	VFMSUB231PS  Y7, Y9, Y8
-	VFNMADD231PS Y6, Y8, Y9
-	VMOVUPS      32(DX), Y8
-	VMULPS       Y6, Y8, Y10
-	VFMSUB231PS  Y7, Y10, Y8
-	VFNMADD231PS Y6, Y8, Y10
-	VMOVUPS      64(DX), Y8
-	VMULPS       Y6, Y8, Y11
-	VFMSUB231PS  Y7, Y11, Y8
-	VFNMADD231PS Y6, Y8, Y11
-	VMOVUPS      96(DX), Y8
-	VMULPS       Y6, Y8, Y12
-	VFMSUB231PS  Y7, Y12, Y8
-	VFNMADD231PS Y6, Y8, Y12
-	VPACKSSDW    Y10, Y9, Y8
-	VPACKSSDW    Y12, Y11, Y13
-	VPACKSSWB    Y13, Y8, Y8
+	JCC          rare23
+	VBROADCASTSS 80(SP)(BX*4), Y4
+	VBROADCASTSS 112(SP)(BX*4), Y5
+	CMPQ         R12, $0x20
+	JLT          next27
+
+block26:
+	VMOVUPS      (R11), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      32(R11), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      64(R11), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      96(R11), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
+	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
 	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y5, Y9, Y13
-	VPMAXUD      leastE4M3<>+0(SB), Y13, Y13
-	VFMADD132PS  Y1, Y9, Y13
-	VPMADDWD     Y2, Y13, Y13
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
 	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y5, Y10, Y9
+	VPAND        Y3, Y10, Y9
 	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
 	VFMADD132PS  Y1, Y10, Y9
 	VPMADDWD     Y2, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y5, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y2, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y5, Y12, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y2, Y11, Y11
-	VPACKSSDW    Y9, Y13, Y9
-	VPACKSSDW    Y11, Y10, Y10
-	VPSRLW       $0x04, Y9, Y9
-	VPSRLW       $0x04, Y10, Y10
-	VPACKSSWB    Y10, Y9, Y9
-	VPAND        signs8<>+0(SB), Y8, Y8
-	VPOR         Y8, Y9, Y9
-	VMOVUPS      inOrder256<>+0(SB), Y8
-	VPERMD       Y9, Y8, Y9
-	VMOVUPS      Y9, (CX)
-	VMOVUPS      128(DX), Y8
-	VMULPS       Y6, Y8, Y9
-	VFMSUB231PS  Y7, Y9, Y8
-	VFNMADD231PS Y6, Y8, Y9
-	VMOVUPS      160(DX), Y8
-	VMULPS       Y6, Y8, Y10
-	VFMSUB231PS  Y7, Y10, Y8
-	VFNMADD231PS Y6, Y8, Y10
-	VMOVUPS      192(DX), Y8
-	VMULPS       Y6, Y8, Y11
-	VFMSUB231PS  Y7, Y11, Y8
-	VFNMADD231PS Y6, Y8, Y11
-	VMOVUPS      224(DX), Y8
-	VMULPS       Y6, Y8, Y12
-	VFMSUB231PS  Y7, Y12, Y8
-	VFNMADD231PS Y6, Y8, Y12
-	VPACKSSDW    Y10, Y9, Y6
-	VPACKSSDW    Y12, Y11, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y5, Y9, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y9, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y5, Y10, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y10, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y5, Y11, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y11, Y9
-	VPMADDWD     Y2, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y5, Y12, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y12, Y10
-	VPMADDWD     Y2, Y10, Y10
-	VPACKSSDW    Y8, Y7, Y7
-	VPACKSSDW    Y10, Y9, Y8
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
 	VPSRLW       $0x04, Y7, Y7
 	VPSRLW       $0x04, Y8, Y8
 	VPACKSSWB    Y8, Y7, Y7
@@ -5863,14 +3600,29 @@ head18:
 	VPOR         Y6, Y7, Y7
 	VMOVUPS      inOrder256<>+0(SB), Y6
 	VPERMD       Y7, Y6, Y7
-	VMOVUPS      Y7, 32(CX)
+	VMOVUPS      Y7, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block26
 
-written21:
+next27:
+	JMP written25
+
+rare23:
+one24:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one24
+
+written25:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same19
+	JNZ  same22
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -5878,38 +3630,22 @@ written21:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same19:
+same22:
 	DECQ AX
-	JNZ  head18
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	JNZ  head21
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
-next15:
-	MOVQ  8(SP), AX
+next18:
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads13
+	JNZ   heads16
 	JMP   done1
 
-pairs12:
+pairs15:
 done1:
 	VZEROUPPER
 	RET
-
-rare10:
-	VPXOR   Y7, Y7, Y7
-	VMOVUPS nan8<>+0(SB), Y7
-	VMOVUPS Y7, (CX)
-	VMOVUPS Y7, 32(CX)
-	VMOVUPS Y7, 64(CX)
-	VMOVUPS Y7, 96(CX)
-	JMP     written11
-
-rare20:
-	VPXOR   Y6, Y6, Y6
-	VMOVUPS nan8<>+0(SB), Y6
-	VMOVUPS Y6, (CX)
-	VMOVUPS Y6, 32(CX)
-	JMP     written21
 
 DATA largestE4M3<>+0(SB)/8, $0x43e0000043e00000
 DATA largestE4M3<>+8(SB)/8, $0x43e0000043e00000
@@ -5961,19 +3697,9 @@ DATA signs8<>+48(SB)/8, $0x8080808080808080
 DATA signs8<>+56(SB)/8, $0x8080808080808080
 GLOBL signs8<>(SB), RODATA|NOPTR, $64
 
-DATA nan8<>+0(SB)/8, $0x7f7f7f7f7f7f7f7f
-DATA nan8<>+8(SB)/8, $0x7f7f7f7f7f7f7f7f
-DATA nan8<>+16(SB)/8, $0x7f7f7f7f7f7f7f7f
-DATA nan8<>+24(SB)/8, $0x7f7f7f7f7f7f7f7f
-DATA nan8<>+32(SB)/8, $0x7f7f7f7f7f7f7f7f
-DATA nan8<>+40(SB)/8, $0x7f7f7f7f7f7f7f7f
-DATA nan8<>+48(SB)/8, $0x7f7f7f7f7f7f7f7f
-DATA nan8<>+56(SB)/8, $0x7f7f7f7f7f7f7f7f
-GLOBL nan8<>(SB), RODATA|NOPTR, $64
-
 // func RotateQuantizeRowHalfSplitF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX512(SB), $4304-104
+TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX512(SB), $5336-104
 	MOVQ         heads+72(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -5982,48 +3708,51 @@ TEXT ·RotateQuantizeRowHalfSplitF32ToE4M3AVX512(SB), $4304-104
 	JZ           done1
 	VPXOR        Y0, Y0, Y0
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 136(SP)
-	LEAQ         144(SP), AX
+	MOVQ         AX, 144(SP)
+	LEAQ         152(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, (SP)
+	MOVQ         AX, 32(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 32(SP)
+	MOVQ         CX, 40(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 8(SP)
+	MOVQ         AX, 16(SP)
 	MOVQ         x+16(FP), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 48(SP)
 	MOVQ         y+0(FP), AX
+	MOVQ         AX, 64(SP)
+	MOVQ         heads+72(FP), AX
 	MOVQ         AX, 56(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 48(SP)
-	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 64(SP)
+	MOVQ         AX, 72(SP)
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
 
 heads3:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -6052,290 +3781,135 @@ heads3:
 	MOVQ       heads+72(FP), AX
 
 same6:
-	MOVQ        $0x00000004, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	MOVQ        cos+24(FP), BX
-	MOVQ        sin+32(FP), SI
-	VMOVUPS     (BX), Z0
-	VMOVUPS     (SI), Z8
-	VMOVUPS     64(BX), Z9
-	VMOVUPS     64(SI), Z10
-	VMOVUPS     128(BX), Z11
-	VMOVUPS     128(SI), Z12
-	VMOVUPS     192(BX), Z13
-	VMOVUPS     192(SI), Z14
-	VPXORD      Z5, Z5, Z5
-	VPXORD      Z6, Z6, Z6
-	MOVQ        xHeadStride+88(FP), BX
-	VMOVUPS     (DX), Z1
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z1, Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z0, Z1, Z1
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z17, Z1, Z1
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z16
-	VMOVUPS     320(DX), Z17
-	VMULPS      Z10, Z16, Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z9, Z16, Z16
-	VMULPS      Z9, Z17, Z17
-	VSUBPS      Z19, Z16, Z16
-	VADDPS      Z18, Z17, Z17
-	VMOVUPS     128(DX), Z18
-	VMOVUPS     384(DX), Z19
-	VMULPS      Z12, Z18, Z20
-	VMULPS      Z12, Z19, Z21
-	VMULPS      Z11, Z18, Z18
-	VMULPS      Z11, Z19, Z19
-	VSUBPS      Z21, Z18, Z18
-	VADDPS      Z20, Z19, Z19
-	VMOVUPS     192(DX), Z20
-	VMOVUPS     448(DX), Z21
-	VMULPS      Z14, Z20, Z22
-	VMULPS      Z14, Z21, Z23
-	VMULPS      Z13, Z20, Z20
-	VMULPS      Z13, Z21, Z21
-	VSUBPS      Z23, Z20, Z20
-	VADDPS      Z22, Z21, Z21
-	VMOVUPS     Z1, (AX)
-	VMOVUPS     Z16, 64(AX)
-	VMOVUPS     Z18, 128(AX)
-	VMOVUPS     Z20, 192(AX)
-	VMOVUPS     Z15, 256(AX)
-	VMOVUPS     Z17, 320(AX)
-	VMOVUPS     Z19, 384(AX)
-	VMOVUPS     Z21, 448(AX)
-	VRANGEPS    $0x0b, Z1, Z16, Z22
-	VFMADD231PS Z1, Z16, Z5
-	VRANGEPS    $0x0b, Z18, Z20, Z1
-	VFMADD231PS Z18, Z20, Z6
-	VRANGEPS    $0x0b, Z15, Z17, Z16
-	VFMADD231PS Z15, Z17, Z5
-	VRANGEPS    $0x0b, Z19, Z21, Z15
-	VFMADD231PS Z19, Z21, Z6
-	VPMAXUD     Z1, Z22, Z22
-	VPMAXUD     Z16, Z22, Z22
-	VPMAXUD     Z15, Z22, Z22
-	VMOVAPS     Z22, Z1
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z2
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z2, Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z0, Z2, Z2
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z17, Z2, Z2
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z16
-	VMOVUPS     320(DX), Z17
-	VMULPS      Z10, Z16, Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z9, Z16, Z16
-	VMULPS      Z9, Z17, Z17
-	VSUBPS      Z19, Z16, Z16
-	VADDPS      Z18, Z17, Z17
-	VMOVUPS     128(DX), Z18
-	VMOVUPS     384(DX), Z19
-	VMULPS      Z12, Z18, Z20
-	VMULPS      Z12, Z19, Z21
-	VMULPS      Z11, Z18, Z18
-	VMULPS      Z11, Z19, Z19
-	VSUBPS      Z21, Z18, Z18
-	VADDPS      Z20, Z19, Z19
-	VMOVUPS     192(DX), Z20
-	VMOVUPS     448(DX), Z21
-	VMULPS      Z14, Z20, Z22
-	VMULPS      Z14, Z21, Z23
-	VMULPS      Z13, Z20, Z20
-	VMULPS      Z13, Z21, Z21
-	VSUBPS      Z23, Z20, Z20
-	VADDPS      Z22, Z21, Z21
-	VMOVUPS     Z2, 512(AX)
-	VMOVUPS     Z16, 576(AX)
-	VMOVUPS     Z18, 640(AX)
-	VMOVUPS     Z20, 704(AX)
-	VMOVUPS     Z15, 768(AX)
-	VMOVUPS     Z17, 832(AX)
-	VMOVUPS     Z19, 896(AX)
-	VMOVUPS     Z21, 960(AX)
-	VRANGEPS    $0x0b, Z2, Z16, Z22
-	VFMADD231PS Z2, Z16, Z5
-	VRANGEPS    $0x0b, Z18, Z20, Z2
-	VFMADD231PS Z18, Z20, Z6
-	VRANGEPS    $0x0b, Z15, Z17, Z16
-	VFMADD231PS Z15, Z17, Z5
-	VRANGEPS    $0x0b, Z19, Z21, Z15
-	VFMADD231PS Z19, Z21, Z6
-	VPMAXUD     Z2, Z22, Z22
-	VPMAXUD     Z16, Z22, Z22
-	VPMAXUD     Z15, Z22, Z22
-	VMOVAPS     Z22, Z2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z3
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z3, Z16
-	VMULPS      Z8, Z15, Z17
-	VMULPS      Z0, Z3, Z3
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z17, Z3, Z3
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z16
-	VMOVUPS     320(DX), Z17
-	VMULPS      Z10, Z16, Z18
-	VMULPS      Z10, Z17, Z19
-	VMULPS      Z9, Z16, Z16
-	VMULPS      Z9, Z17, Z17
-	VSUBPS      Z19, Z16, Z16
-	VADDPS      Z18, Z17, Z17
-	VMOVUPS     128(DX), Z18
-	VMOVUPS     384(DX), Z19
-	VMULPS      Z12, Z18, Z20
-	VMULPS      Z12, Z19, Z21
-	VMULPS      Z11, Z18, Z18
-	VMULPS      Z11, Z19, Z19
-	VSUBPS      Z21, Z18, Z18
-	VADDPS      Z20, Z19, Z19
-	VMOVUPS     192(DX), Z20
-	VMOVUPS     448(DX), Z21
-	VMULPS      Z14, Z20, Z22
-	VMULPS      Z14, Z21, Z23
-	VMULPS      Z13, Z20, Z20
-	VMULPS      Z13, Z21, Z21
-	VSUBPS      Z23, Z20, Z20
-	VADDPS      Z22, Z21, Z21
-	VMOVUPS     Z3, 1024(AX)
-	VMOVUPS     Z16, 1088(AX)
-	VMOVUPS     Z18, 1152(AX)
-	VMOVUPS     Z20, 1216(AX)
-	VMOVUPS     Z15, 1280(AX)
-	VMOVUPS     Z17, 1344(AX)
-	VMOVUPS     Z19, 1408(AX)
-	VMOVUPS     Z21, 1472(AX)
-	VRANGEPS    $0x0b, Z3, Z16, Z22
-	VFMADD231PS Z3, Z16, Z5
-	VRANGEPS    $0x0b, Z18, Z20, Z3
-	VFMADD231PS Z18, Z20, Z6
-	VRANGEPS    $0x0b, Z15, Z17, Z16
-	VFMADD231PS Z15, Z17, Z5
-	VRANGEPS    $0x0b, Z19, Z21, Z15
-	VFMADD231PS Z19, Z21, Z6
-	VPMAXUD     Z3, Z22, Z22
-	VPMAXUD     Z16, Z22, Z22
-	VPMAXUD     Z15, Z22, Z22
-	VMOVAPS     Z22, Z3
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Z4
-	VMOVUPS     256(DX), Z15
-	VMULPS      Z8, Z4, Z16
-	VMULPS      Z8, Z15, Z8
-	VMULPS      Z0, Z4, Z4
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z8, Z4, Z4
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z0
-	VMOVUPS     320(DX), Z8
-	VMULPS      Z10, Z0, Z16
-	VMULPS      Z10, Z8, Z10
-	VMULPS      Z9, Z0, Z0
-	VMULPS      Z9, Z8, Z8
-	VSUBPS      Z10, Z0, Z0
-	VADDPS      Z16, Z8, Z8
-	VMOVUPS     128(DX), Z9
-	VMOVUPS     384(DX), Z10
-	VMULPS      Z12, Z9, Z16
-	VMULPS      Z12, Z10, Z12
-	VMULPS      Z11, Z9, Z9
-	VMULPS      Z11, Z10, Z10
-	VSUBPS      Z12, Z9, Z9
-	VADDPS      Z16, Z10, Z10
-	VMOVUPS     192(DX), Z11
-	VMOVUPS     448(DX), Z12
-	VMULPS      Z14, Z11, Z16
-	VMULPS      Z14, Z12, Z14
-	VMULPS      Z13, Z11, Z11
-	VMULPS      Z13, Z12, Z12
-	VSUBPS      Z14, Z11, Z11
-	VADDPS      Z16, Z12, Z12
-	VMOVUPS     Z4, 1536(AX)
-	VMOVUPS     Z0, 1600(AX)
-	VMOVUPS     Z9, 1664(AX)
-	VMOVUPS     Z11, 1728(AX)
-	VMOVUPS     Z15, 1792(AX)
-	VMOVUPS     Z8, 1856(AX)
-	VMOVUPS     Z10, 1920(AX)
-	VMOVUPS     Z12, 1984(AX)
-	VRANGEPS    $0x0b, Z4, Z0, Z13
-	VFMADD231PS Z4, Z0, Z5
-	VRANGEPS    $0x0b, Z9, Z11, Z0
-	VFMADD231PS Z9, Z11, Z6
-	VRANGEPS    $0x0b, Z15, Z8, Z4
-	VFMADD231PS Z15, Z8, Z5
-	VRANGEPS    $0x0b, Z10, Z12, Z8
-	VFMADD231PS Z10, Z12, Z6
-	VPMAXUD     Z0, Z13, Z13
-	VPMAXUD     Z4, Z13, Z13
-	VPMAXUD     Z8, Z13, Z13
-	VMOVAPS     Z13, Z4
-	LEAQ        (DX)(BX*4), DX
+	MOVQ    $0x00000004, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
+	MOVQ    cos+24(FP), BX
+	MOVQ    sin+32(FP), SI
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z4
+	VMOVUPS 64(SI), Z5
+	VMOVUPS 128(BX), Z6
+	VMOVUPS 128(SI), Z7
+	VMOVUPS 192(BX), Z8
+	VMOVUPS 192(SI), Z9
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    xHeadStride+88(FP), BX
+	MOVQ    (SP), SI
+	LEAQ    4608(SI), SI
 
-found7:
-	VCMPPS   $0x03, Z5, Z6, K1
-	KORTESTW K1, K1
-	JNZ      nan8
+unit7:
+	VMOVUPS     (DX), Z10
+	VMOVUPS     256(DX), Z11
+	VMULPS      Z1, Z10, Z12
+	VMULPS      Z1, Z11, Z13
+	VMULPS      Z0, Z10, Z10
+	VMULPS      Z0, Z11, Z11
+	VSUBPS      Z13, Z10, Z10
+	VADDPS      Z12, Z11, Z11
+	VMOVUPS     64(DX), Z12
+	VMOVUPS     320(DX), Z13
+	VMULPS      Z5, Z12, Z14
+	VMULPS      Z5, Z13, Z15
+	VMULPS      Z4, Z12, Z12
+	VMULPS      Z4, Z13, Z13
+	VSUBPS      Z15, Z12, Z12
+	VADDPS      Z14, Z13, Z13
+	VMOVUPS     128(DX), Z14
+	VMOVUPS     384(DX), Z15
+	VMULPS      Z7, Z14, Z16
+	VMULPS      Z7, Z15, Z17
+	VMULPS      Z6, Z14, Z14
+	VMULPS      Z6, Z15, Z15
+	VSUBPS      Z17, Z14, Z14
+	VADDPS      Z16, Z15, Z15
+	VMOVUPS     192(DX), Z16
+	VMOVUPS     448(DX), Z17
+	VMULPS      Z9, Z16, Z18
+	VMULPS      Z9, Z17, Z19
+	VMULPS      Z8, Z16, Z16
+	VMULPS      Z8, Z17, Z17
+	VSUBPS      Z19, Z16, Z16
+	VADDPS      Z18, Z17, Z17
+	VMOVUPS     Z10, (AX)
+	VMOVUPS     Z12, 64(AX)
+	VMOVUPS     Z14, 128(AX)
+	VMOVUPS     Z16, 192(AX)
+	VMOVUPS     Z11, 256(AX)
+	VMOVUPS     Z13, 320(AX)
+	VMOVUPS     Z15, 384(AX)
+	VMOVUPS     Z17, 448(AX)
+	VRANGEPS    $0x0b, Z10, Z12, Z18
+	VFMADD231PS Z10, Z12, Z2
+	VRANGEPS    $0x0b, Z14, Z16, Z10
+	VFMADD231PS Z14, Z16, Z3
+	VRANGEPS    $0x0b, Z11, Z13, Z12
+	VFMADD231PS Z11, Z13, Z2
+	VRANGEPS    $0x0b, Z15, Z17, Z11
+	VFMADD231PS Z15, Z17, Z3
+	VPMAXUD     Z10, Z18, Z18
+	VPMAXUD     Z12, Z18, Z18
+	VPMAXUD     Z11, Z18, Z18
+	VMOVUPS     Z18, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit7
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VPUNPCKLDQ  Z1, Z0, Z6
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z6, Z6
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z8
-	VPMAXUD     Z8, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z8
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z8, Z8
-	VSHUFI64X2  $0x88, Z8, Z8, Z0
-	VSHUFI64X2  $0xdd, Z8, Z8, Z1
+	VPUNPCKLQDQ Z0, Z6, Z1
+	VPUNPCKHQDQ Z0, Z6, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z1, Z0
+	VSHUFI64X2  $0xdd, Z1, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ         (SP), AX
+	MOVQ         8(SP), AX
 	TESTQ        AX, AX
 	JZ           next5
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
-	VBROADCASTSS weightsE4M3<>+0(SB), Z8
-	VBROADCASTSS leastE4M3<>+0(SB), Z9
-	VBROADCASTSS low7<>+0(SB), Z10
-	VBROADCASTSS signExponent32<>+0(SB), Z11
-	VMOVUPS      inOrder512<>+0(SB), Z12
-	MOVQ         40(SP), DI
-	MOVQ         56(SP), CX
-	MOVQ         16(SP), DX
-	MOVQ         64(SP), SI
+	VBROADCASTSS weightsE4M3<>+0(SB), Z4
+	VBROADCASTSS leastE4M3<>+0(SB), Z5
+	VBROADCASTSS low7<>+0(SB), Z6
+	VBROADCASTSS signExponent32<>+0(SB), Z7
+	VMOVUPS      inOrder512<>+0(SB), Z8
+	MOVQ         48(SP), DI
+	MOVQ         64(SP), CX
+	MOVQ         24(SP), DX
+	MOVQ         72(SP), SI
 	XORQ         BX, BX
 
 head10:
@@ -6350,104 +3924,84 @@ head10:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 72(SP)(BX*4), Z13
-	VBROADCASTSS 104(SP)(BX*4), Z14
-	VMOVUPS      (DX), Z15
-	VMULPS       Z13, Z15, Z16
-	VFMSUB231PS  Z14, Z16, Z15
-	VFNMADD231PS Z13, Z15, Z16
-	VMOVUPS      64(DX), Z15
-	VMULPS       Z13, Z15, Z17
-	VFMSUB231PS  Z14, Z17, Z15
-	VFNMADD231PS Z13, Z15, Z17
-	VMOVUPS      128(DX), Z15
-	VMULPS       Z13, Z15, Z18
-	VFMSUB231PS  Z14, Z18, Z15
-	VFNMADD231PS Z13, Z15, Z18
-	VMOVUPS      192(DX), Z15
-	VMULPS       Z13, Z15, Z19
-	VFMSUB231PS  Z14, Z19, Z15
-	VFNMADD231PS Z13, Z15, Z19
-	VRANGEPS     $0x03, Z9, Z16, Z15
-	VPANDD       Z11, Z15, Z15
-	VFMADD132PS  Z1, Z16, Z15
-	VPMADDWD     Z8, Z15, Z15
-	VRANGEPS     $0x03, Z9, Z17, Z16
-	VPANDD       Z11, Z16, Z16
-	VFMADD132PS  Z1, Z17, Z16
-	VPMADDWD     Z8, Z16, Z16
-	VRANGEPS     $0x03, Z9, Z18, Z17
-	VPANDD       Z11, Z17, Z17
-	VFMADD132PS  Z1, Z18, Z17
-	VPMADDWD     Z8, Z17, Z17
-	VRANGEPS     $0x03, Z9, Z19, Z18
-	VPANDD       Z11, Z18, Z18
-	VFMADD132PS  Z1, Z19, Z18
-	VPMADDWD     Z8, Z18, Z18
-	VPACKSSDW    Z16, Z15, Z15
-	VPACKSSDW    Z18, Z17, Z16
-	VPSRLW       $0x08, Z15, Z17
-	VPSRLW       $0x04, Z15, Z15
-	VPTERNLOGD   $0xe4, Z10, Z17, Z15
-	VPSRLW       $0x08, Z16, Z17
-	VPSRLW       $0x04, Z16, Z16
-	VPTERNLOGD   $0xe4, Z10, Z17, Z16
-	VPACKUSWB    Z16, Z15, Z15
-	VPERMD       Z15, Z12, Z15
-	VMOVUPS      Z15, (CX)
-	VMOVUPS      256(DX), Z15
-	VMULPS       Z13, Z15, Z16
-	VFMSUB231PS  Z14, Z16, Z15
-	VFNMADD231PS Z13, Z15, Z16
-	VMOVUPS      320(DX), Z15
-	VMULPS       Z13, Z15, Z17
-	VFMSUB231PS  Z14, Z17, Z15
-	VFNMADD231PS Z13, Z15, Z17
-	VMOVUPS      384(DX), Z15
-	VMULPS       Z13, Z15, Z18
-	VFMSUB231PS  Z14, Z18, Z15
-	VFNMADD231PS Z13, Z15, Z18
-	VMOVUPS      448(DX), Z15
-	VMULPS       Z13, Z15, Z19
-	VFMSUB231PS  Z14, Z19, Z15
-	VFNMADD231PS Z13, Z15, Z19
-	VRANGEPS     $0x03, Z9, Z16, Z13
-	VPANDD       Z11, Z13, Z13
-	VFMADD132PS  Z1, Z16, Z13
-	VPMADDWD     Z8, Z13, Z13
-	VRANGEPS     $0x03, Z9, Z17, Z14
-	VPANDD       Z11, Z14, Z14
-	VFMADD132PS  Z1, Z17, Z14
-	VPMADDWD     Z8, Z14, Z14
-	VRANGEPS     $0x03, Z9, Z18, Z15
-	VPANDD       Z11, Z15, Z15
-	VFMADD132PS  Z1, Z18, Z15
-	VPMADDWD     Z8, Z15, Z15
-	VRANGEPS     $0x03, Z9, Z19, Z16
-	VPANDD       Z11, Z16, Z16
-	VFMADD132PS  Z1, Z19, Z16
-	VPMADDWD     Z8, Z16, Z16
-	VPACKSSDW    Z14, Z13, Z13
-	VPACKSSDW    Z16, Z15, Z14
-	VPSRLW       $0x08, Z13, Z15
-	VPSRLW       $0x04, Z13, Z13
-	VPTERNLOGD   $0xe4, Z10, Z15, Z13
-	VPSRLW       $0x08, Z14, Z15
-	VPSRLW       $0x04, Z14, Z14
-	VPTERNLOGD   $0xe4, Z10, Z15, Z14
-	VPACKUSWB    Z14, Z13, Z13
-	VPERMD       Z13, Z12, Z13
-	VMOVUPS      Z13, 64(CX)
+	VBROADCASTSS 80(SP)(BX*4), Z9
+	VBROADCASTSS 112(SP)(BX*4), Z10
+	CMPQ         R12, $0x40
+	JLT          next16
 
-written13:
+block15:
+	VMOVUPS      (R11), Z11
+	VMULPS       Z9, Z11, Z12
+	VFMSUB231PS  Z10, Z12, Z11
+	VFNMADD231PS Z9, Z11, Z12
+	VMOVUPS      64(R11), Z11
+	VMULPS       Z9, Z11, Z13
+	VFMSUB231PS  Z10, Z13, Z11
+	VFNMADD231PS Z9, Z11, Z13
+	VMOVUPS      128(R11), Z11
+	VMULPS       Z9, Z11, Z14
+	VFMSUB231PS  Z10, Z14, Z11
+	VFNMADD231PS Z9, Z11, Z14
+	VMOVUPS      192(R11), Z11
+	VMULPS       Z9, Z11, Z15
+	VFMSUB231PS  Z10, Z15, Z11
+	VFNMADD231PS Z9, Z11, Z15
+	VRANGEPS     $0x03, Z5, Z12, Z11
+	VPANDD       Z7, Z11, Z11
+	VFMADD132PS  Z1, Z12, Z11
+	VPMADDWD     Z4, Z11, Z11
+	VRANGEPS     $0x03, Z5, Z13, Z12
+	VPANDD       Z7, Z12, Z12
+	VFMADD132PS  Z1, Z13, Z12
+	VPMADDWD     Z4, Z12, Z12
+	VRANGEPS     $0x03, Z5, Z14, Z13
+	VPANDD       Z7, Z13, Z13
+	VFMADD132PS  Z1, Z14, Z13
+	VPMADDWD     Z4, Z13, Z13
+	VRANGEPS     $0x03, Z5, Z15, Z14
+	VPANDD       Z7, Z14, Z14
+	VFMADD132PS  Z1, Z15, Z14
+	VPMADDWD     Z4, Z14, Z14
+	VPACKSSDW    Z12, Z11, Z11
+	VPACKSSDW    Z14, Z13, Z12
+	VPSRLW       $0x08, Z11, Z13
+	VPSRLW       $0x04, Z11, Z11
+	VPTERNLOGD   $0xe4, Z6, Z13, Z11
+	VPSRLW       $0x08, Z12, Z13
+	VPSRLW       $0x04, Z12, Z12
+	VPTERNLOGD   $0xe4, Z6, Z13, Z12
+	VPACKUSWB    Z12, Z11, Z11
+	VPERMD       Z11, Z8, Z11
+	VMOVUPS      Z11, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block15
+
+next16:
+	JMP written14
+
+rare12:
+one13:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one13
+
+written14:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -6463,11 +4017,11 @@ written13:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -6475,34 +4029,36 @@ next5:
 pairs2:
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x20
-	JNE          pairs14
+	JNE          pairs17
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
-	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
-	VBROADCASTSS one32<>+0(SB), Z7
-	VBROADCASTSS one32<>+0(SB), Z8
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
+	VMOVUPS      Z1, 4864(AX)
+	VMOVUPS      Z1, 4928(AX)
+	VMOVUPS      Z1, 4992(AX)
+	VMOVUPS      Z1, 5056(AX)
 
-heads15:
+heads18:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same18
-	MOVQ       AX, 8(SP)
+	JNZ        same21
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write16
+	JZ         write19
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -6524,315 +4080,152 @@ heads15:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same18:
-	MOVQ        $0x00000008, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	MOVQ        cos+24(FP), BX
-	MOVQ        sin+32(FP), SI
-	VMOVUPS     (BX), Z0
-	VMOVUPS     (SI), Z12
-	VMOVUPS     64(BX), Z13
-	VMOVUPS     64(SI), Z14
-	VPXORD      Z9, Z9, Z9
-	VPXORD      Z10, Z10, Z10
-	MOVQ        xHeadStride+88(FP), BX
-	VMOVUPS     (DX), Z15
-	VMOVUPS     128(DX), Z2
-	VMULPS      Z12, Z15, Z1
-	VMULPS      Z12, Z2, Z16
-	VMULPS      Z0, Z15, Z15
-	VMULPS      Z0, Z2, Z2
-	VSUBPS      Z16, Z15, Z15
-	VADDPS      Z1, Z2, Z2
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z17, Z1
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z17, Z17
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z17, Z17
-	VADDPS      Z1, Z16, Z16
-	VMOVUPS     Z15, (AX)
-	VMOVUPS     Z17, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z16, 192(AX)
-	VRANGEPS    $0x0b, Z15, Z17, Z1
-	VFMADD231PS Z15, Z17, Z9
-	VRANGEPS    $0x0b, Z2, Z16, Z15
-	VFMADD231PS Z2, Z16, Z10
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z16
-	VMOVUPS     128(DX), Z17
-	VMULPS      Z12, Z16, Z2
-	VMULPS      Z12, Z17, Z18
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z0, Z17, Z17
-	VSUBPS      Z18, Z16, Z16
-	VADDPS      Z2, Z17, Z17
-	VMOVUPS     64(DX), Z18
-	VMOVUPS     192(DX), Z19
-	VMULPS      Z14, Z18, Z2
-	VMULPS      Z14, Z19, Z20
-	VMULPS      Z13, Z18, Z18
-	VMULPS      Z13, Z19, Z19
-	VSUBPS      Z20, Z18, Z18
-	VADDPS      Z2, Z19, Z19
-	VMOVUPS     Z16, 256(AX)
-	VMOVUPS     Z18, 320(AX)
-	VMOVUPS     Z17, 384(AX)
-	VMOVUPS     Z19, 448(AX)
-	VRANGEPS    $0x0b, Z16, Z18, Z2
-	VFMADD231PS Z16, Z18, Z9
-	VRANGEPS    $0x0b, Z17, Z19, Z16
-	VFMADD231PS Z17, Z19, Z10
-	VPMAXUD     Z15, Z1, Z1
-	VPMAXUD     Z16, Z2, Z2
-	VMOVAPS     Z1, Z1
-	VMOVAPS     Z2, Z2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found19
-	VMOVUPS     (DX), Z15
-	VMOVUPS     128(DX), Z4
-	VMULPS      Z12, Z15, Z3
-	VMULPS      Z12, Z4, Z16
-	VMULPS      Z0, Z15, Z15
-	VMULPS      Z0, Z4, Z4
-	VSUBPS      Z16, Z15, Z15
-	VADDPS      Z3, Z4, Z4
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z17, Z3
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z17, Z17
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z17, Z17
-	VADDPS      Z3, Z16, Z16
-	VMOVUPS     Z15, 512(AX)
-	VMOVUPS     Z17, 576(AX)
-	VMOVUPS     Z4, 640(AX)
-	VMOVUPS     Z16, 704(AX)
-	VRANGEPS    $0x0b, Z15, Z17, Z3
-	VFMADD231PS Z15, Z17, Z9
-	VRANGEPS    $0x0b, Z4, Z16, Z15
-	VFMADD231PS Z4, Z16, Z10
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z16
-	VMOVUPS     128(DX), Z17
-	VMULPS      Z12, Z16, Z4
-	VMULPS      Z12, Z17, Z18
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z0, Z17, Z17
-	VSUBPS      Z18, Z16, Z16
-	VADDPS      Z4, Z17, Z17
-	VMOVUPS     64(DX), Z18
-	VMOVUPS     192(DX), Z19
-	VMULPS      Z14, Z18, Z4
-	VMULPS      Z14, Z19, Z20
-	VMULPS      Z13, Z18, Z18
-	VMULPS      Z13, Z19, Z19
-	VSUBPS      Z20, Z18, Z18
-	VADDPS      Z4, Z19, Z19
-	VMOVUPS     Z16, 768(AX)
-	VMOVUPS     Z18, 832(AX)
-	VMOVUPS     Z17, 896(AX)
-	VMOVUPS     Z19, 960(AX)
-	VRANGEPS    $0x0b, Z16, Z18, Z4
-	VFMADD231PS Z16, Z18, Z9
-	VRANGEPS    $0x0b, Z17, Z19, Z16
-	VFMADD231PS Z17, Z19, Z10
-	VPMAXUD     Z15, Z3, Z3
-	VPMAXUD     Z16, Z4, Z4
-	VMOVAPS     Z3, Z3
-	VMOVAPS     Z4, Z4
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found19
-	VMOVUPS     (DX), Z15
-	VMOVUPS     128(DX), Z6
-	VMULPS      Z12, Z15, Z5
-	VMULPS      Z12, Z6, Z16
-	VMULPS      Z0, Z15, Z15
+same21:
+	MOVQ    $0x00000008, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
+	MOVQ    cos+24(FP), BX
+	MOVQ    sin+32(FP), SI
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z4
+	VMOVUPS 64(SI), Z5
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	MOVQ    xHeadStride+88(FP), BX
+	MOVQ    (SP), SI
+	LEAQ    4608(SI), SI
+
+unit22:
+	VMOVUPS     (DX), Z6
+	VMOVUPS     128(DX), Z7
+	VMULPS      Z1, Z6, Z8
+	VMULPS      Z1, Z7, Z9
 	VMULPS      Z0, Z6, Z6
-	VSUBPS      Z16, Z15, Z15
-	VADDPS      Z5, Z6, Z6
-	VMOVUPS     64(DX), Z17
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z17, Z5
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z17, Z17
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z17, Z17
-	VADDPS      Z5, Z16, Z16
-	VMOVUPS     Z15, 1024(AX)
-	VMOVUPS     Z17, 1088(AX)
-	VMOVUPS     Z6, 1152(AX)
-	VMOVUPS     Z16, 1216(AX)
-	VRANGEPS    $0x0b, Z15, Z17, Z5
-	VFMADD231PS Z15, Z17, Z9
-	VRANGEPS    $0x0b, Z6, Z16, Z15
-	VFMADD231PS Z6, Z16, Z10
-	XORQ        SI, SI
+	VMULPS      Z0, Z7, Z7
+	VSUBPS      Z9, Z6, Z6
+	VADDPS      Z8, Z7, Z7
+	VMOVUPS     64(DX), Z8
+	VMOVUPS     192(DX), Z9
+	VMULPS      Z5, Z8, Z10
+	VMULPS      Z5, Z9, Z11
+	VMULPS      Z4, Z8, Z8
+	VMULPS      Z4, Z9, Z9
+	VSUBPS      Z11, Z8, Z8
+	VADDPS      Z10, Z9, Z9
+	VMOVUPS     Z6, (AX)
+	VMOVUPS     Z8, 64(AX)
+	VMOVUPS     Z7, 128(AX)
+	VMOVUPS     Z9, 192(AX)
+	VRANGEPS    $0x0b, Z6, Z8, Z10
+	VFMADD231PS Z6, Z8, Z2
+	VRANGEPS    $0x0b, Z7, Z9, Z6
+	VFMADD231PS Z7, Z9, Z3
+	XORQ        DI, DI
 	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z16
-	VMOVUPS     128(DX), Z17
-	VMULPS      Z12, Z16, Z6
-	VMULPS      Z12, Z17, Z18
-	VMULPS      Z0, Z16, Z16
-	VMULPS      Z0, Z17, Z17
-	VSUBPS      Z18, Z16, Z16
-	VADDPS      Z6, Z17, Z17
-	VMOVUPS     64(DX), Z18
-	VMOVUPS     192(DX), Z19
-	VMULPS      Z14, Z18, Z6
-	VMULPS      Z14, Z19, Z20
-	VMULPS      Z13, Z18, Z18
-	VMULPS      Z13, Z19, Z19
-	VSUBPS      Z20, Z18, Z18
-	VADDPS      Z6, Z19, Z19
-	VMOVUPS     Z16, 1280(AX)
-	VMOVUPS     Z18, 1344(AX)
-	VMOVUPS     Z17, 1408(AX)
-	VMOVUPS     Z19, 1472(AX)
-	VRANGEPS    $0x0b, Z16, Z18, Z6
-	VFMADD231PS Z16, Z18, Z9
-	VRANGEPS    $0x0b, Z17, Z19, Z16
-	VFMADD231PS Z17, Z19, Z10
-	VPMAXUD     Z15, Z5, Z5
-	VPMAXUD     Z16, Z6, Z6
-	VMOVAPS     Z5, Z5
-	VMOVAPS     Z6, Z6
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found19
+	CMOVQGT     BX, DI
+	LEAQ        (DX)(DI*4), DX
 	VMOVUPS     (DX), Z7
 	VMOVUPS     128(DX), Z8
-	VMULPS      Z12, Z7, Z15
-	VMULPS      Z12, Z8, Z16
+	VMULPS      Z1, Z7, Z9
+	VMULPS      Z1, Z8, Z11
 	VMULPS      Z0, Z7, Z7
 	VMULPS      Z0, Z8, Z8
-	VSUBPS      Z16, Z7, Z7
-	VADDPS      Z15, Z8, Z8
-	VMOVUPS     64(DX), Z15
-	VMOVUPS     192(DX), Z16
-	VMULPS      Z14, Z15, Z17
-	VMULPS      Z14, Z16, Z18
-	VMULPS      Z13, Z15, Z15
-	VMULPS      Z13, Z16, Z16
-	VSUBPS      Z18, Z15, Z15
-	VADDPS      Z17, Z16, Z16
-	VMOVUPS     Z7, 1536(AX)
-	VMOVUPS     Z15, 1600(AX)
-	VMOVUPS     Z8, 1664(AX)
-	VMOVUPS     Z16, 1728(AX)
-	VRANGEPS    $0x0b, Z7, Z15, Z17
-	VFMADD231PS Z7, Z15, Z9
-	VRANGEPS    $0x0b, Z8, Z16, Z7
-	VFMADD231PS Z8, Z16, Z10
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Z8
-	VMOVUPS     128(DX), Z15
-	VMULPS      Z12, Z8, Z16
-	VMULPS      Z12, Z15, Z12
-	VMULPS      Z0, Z8, Z8
-	VMULPS      Z0, Z15, Z15
-	VSUBPS      Z12, Z8, Z8
-	VADDPS      Z16, Z15, Z15
-	VMOVUPS     64(DX), Z0
-	VMOVUPS     192(DX), Z12
-	VMULPS      Z14, Z0, Z16
-	VMULPS      Z14, Z12, Z14
-	VMULPS      Z13, Z0, Z0
-	VMULPS      Z13, Z12, Z12
-	VSUBPS      Z14, Z0, Z0
-	VADDPS      Z16, Z12, Z12
-	VMOVUPS     Z8, 1792(AX)
-	VMOVUPS     Z0, 1856(AX)
-	VMOVUPS     Z15, 1920(AX)
-	VMOVUPS     Z12, 1984(AX)
-	VRANGEPS    $0x0b, Z8, Z0, Z13
-	VFMADD231PS Z8, Z0, Z9
-	VRANGEPS    $0x0b, Z15, Z12, Z0
-	VFMADD231PS Z15, Z12, Z10
-	VPMAXUD     Z7, Z17, Z17
-	VPMAXUD     Z0, Z13, Z13
-	VMOVAPS     Z17, Z7
-	VMOVAPS     Z13, Z8
+	VSUBPS      Z11, Z7, Z7
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     64(DX), Z9
+	VMOVUPS     192(DX), Z11
+	VMULPS      Z5, Z9, Z12
+	VMULPS      Z5, Z11, Z13
+	VMULPS      Z4, Z9, Z9
+	VMULPS      Z4, Z11, Z11
+	VSUBPS      Z13, Z9, Z9
+	VADDPS      Z12, Z11, Z11
+	VMOVUPS     Z7, 256(AX)
+	VMOVUPS     Z9, 320(AX)
+	VMOVUPS     Z8, 384(AX)
+	VMOVUPS     Z11, 448(AX)
+	VRANGEPS    $0x0b, Z7, Z9, Z12
+	VFMADD231PS Z7, Z9, Z2
+	VRANGEPS    $0x0b, Z8, Z11, Z7
+	VFMADD231PS Z8, Z11, Z3
+	VPMAXUD     Z6, Z10, Z10
+	VPMAXUD     Z7, Z12, Z12
+	VMOVUPS     Z10, (SI)
+	VMOVUPS     Z12, 64(SI)
+	ADDQ        $+128, SI
+	ADDQ        $+512, AX
 	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit22
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan23
 
-found19:
-	VCMPPS   $0x03, Z9, Z10, K1
-	KORTESTW K1, K1
-	JNZ      nan20
-
-largest21:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
+largest24:
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VMOVUPS     4864(AX), Z6
+	VMOVUPS     4928(AX), Z7
+	VMOVUPS     4992(AX), Z8
+	VMOVUPS     5056(AX), Z9
+	VPUNPCKLDQ  Z1, Z0, Z10
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z10, Z10
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z2
-	VPMAXUD     Z2, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z2
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z2, Z2
-	VPUNPCKLDQ  Z6, Z5, Z0
-	VPUNPCKHDQ  Z6, Z5, Z1
-	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z8, Z7, Z1
-	VPUNPCKHDQ  Z8, Z7, Z12
-	VPMAXUD     Z12, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z12
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z12, Z12
-	VSHUFI64X2  $0x88, Z12, Z2, Z0
-	VSHUFI64X2  $0xdd, Z12, Z2, Z1
+	VPUNPCKLQDQ Z0, Z10, Z1
+	VPUNPCKHQDQ Z0, Z10, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VPUNPCKLDQ  Z7, Z6, Z0
+	VPUNPCKHDQ  Z7, Z6, Z4
+	VPMAXUD     Z4, Z0, Z0
+	VPUNPCKLDQ  Z9, Z8, Z4
+	VPUNPCKHDQ  Z9, Z8, Z5
+	VPMAXUD     Z5, Z4, Z4
+	VPUNPCKLQDQ Z4, Z0, Z5
+	VPUNPCKHQDQ Z4, Z0, Z0
+	VPMAXUD     Z0, Z5, Z5
+	VSHUFI64X2  $0x88, Z5, Z1, Z0
+	VSHUFI64X2  $0xdd, Z5, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write16:
-	MOVQ         (SP), AX
+write19:
+	MOVQ         8(SP), AX
 	TESTQ        AX, AX
-	JZ           next17
+	JZ           next20
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
-	VBROADCASTSS weightsE4M3<>+0(SB), Z2
-	VBROADCASTSS leastE4M3<>+0(SB), Z12
-	VBROADCASTSS low7<>+0(SB), Z13
-	VBROADCASTSS signExponent32<>+0(SB), Z14
-	VMOVUPS      inOrder512<>+0(SB), Z15
-	MOVQ         40(SP), DI
-	MOVQ         56(SP), CX
-	MOVQ         16(SP), DX
-	MOVQ         64(SP), SI
+	VBROADCASTSS weightsE4M3<>+0(SB), Z4
+	VBROADCASTSS leastE4M3<>+0(SB), Z5
+	VBROADCASTSS low7<>+0(SB), Z6
+	VBROADCASTSS signExponent32<>+0(SB), Z7
+	VMOVUPS      inOrder512<>+0(SB), Z8
+	MOVQ         48(SP), DI
+	MOVQ         64(SP), CX
+	MOVQ         24(SP), DX
+	MOVQ         72(SP), SI
 	XORQ         BX, BX
 
-head22:
+head25:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -6840,66 +4233,89 @@ head22:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare24
-	VBROADCASTSS 72(SP)(BX*4), Z16
-	VBROADCASTSS 104(SP)(BX*4), Z17
-	VMOVUPS      (DX), Z18
-	VMULPS       Z16, Z18, Z19
-	VFMSUB231PS  Z17, Z19, Z18
-	VFNMADD231PS Z16, Z18, Z19
-	VMOVUPS      64(DX), Z18
-	VMULPS       Z16, Z18, Z20
-	VFMSUB231PS  Z17, Z20, Z18
-	VFNMADD231PS Z16, Z18, Z20
-	VMOVUPS      128(DX), Z18
-	VMULPS       Z16, Z18, Z21
-	VFMSUB231PS  Z17, Z21, Z18
-	VFNMADD231PS Z16, Z18, Z21
-	VMOVUPS      192(DX), Z18
-	VMULPS       Z16, Z18, Z22
-	VFMSUB231PS  Z17, Z22, Z18
-	VFNMADD231PS Z16, Z18, Z22
-	VRANGEPS     $0x03, Z12, Z19, Z16
-	VPANDD       Z14, Z16, Z16
-	VFMADD132PS  Z1, Z19, Z16
-	VPMADDWD     Z2, Z16, Z16
-	VRANGEPS     $0x03, Z12, Z20, Z17
-	VPANDD       Z14, Z17, Z17
-	VFMADD132PS  Z1, Z20, Z17
-	VPMADDWD     Z2, Z17, Z17
-	VRANGEPS     $0x03, Z12, Z21, Z18
-	VPANDD       Z14, Z18, Z18
-	VFMADD132PS  Z1, Z21, Z18
-	VPMADDWD     Z2, Z18, Z18
-	VRANGEPS     $0x03, Z12, Z22, Z19
-	VPANDD       Z14, Z19, Z19
-	VFMADD132PS  Z1, Z22, Z19
-	VPMADDWD     Z2, Z19, Z19
-	VPACKSSDW    Z17, Z16, Z16
-	VPACKSSDW    Z19, Z18, Z17
-	VPSRLW       $0x08, Z16, Z18
-	VPSRLW       $0x04, Z16, Z16
-	VPTERNLOGD   $0xe4, Z13, Z18, Z16
-	VPSRLW       $0x08, Z17, Z18
-	VPSRLW       $0x04, Z17, Z17
-	VPTERNLOGD   $0xe4, Z13, Z18, Z17
-	VPACKUSWB    Z17, Z16, Z16
-	VPERMD       Z16, Z15, Z16
-	VMOVUPS      Z16, (CX)
+	JCC          rare27
+	VBROADCASTSS 80(SP)(BX*4), Z9
+	VBROADCASTSS 112(SP)(BX*4), Z10
+	CMPQ         R12, $0x40
+	JLT          next31
 
-written25:
+block30:
+	VMOVUPS      (R11), Z11
+	VMULPS       Z9, Z11, Z12
+	VFMSUB231PS  Z10, Z12, Z11
+	VFNMADD231PS Z9, Z11, Z12
+	VMOVUPS      64(R11), Z11
+	VMULPS       Z9, Z11, Z13
+	VFMSUB231PS  Z10, Z13, Z11
+	VFNMADD231PS Z9, Z11, Z13
+	VMOVUPS      128(R11), Z11
+	VMULPS       Z9, Z11, Z14
+	VFMSUB231PS  Z10, Z14, Z11
+	VFNMADD231PS Z9, Z11, Z14
+	VMOVUPS      192(R11), Z11
+	VMULPS       Z9, Z11, Z15
+	VFMSUB231PS  Z10, Z15, Z11
+	VFNMADD231PS Z9, Z11, Z15
+	VRANGEPS     $0x03, Z5, Z12, Z11
+	VPANDD       Z7, Z11, Z11
+	VFMADD132PS  Z1, Z12, Z11
+	VPMADDWD     Z4, Z11, Z11
+	VRANGEPS     $0x03, Z5, Z13, Z12
+	VPANDD       Z7, Z12, Z12
+	VFMADD132PS  Z1, Z13, Z12
+	VPMADDWD     Z4, Z12, Z12
+	VRANGEPS     $0x03, Z5, Z14, Z13
+	VPANDD       Z7, Z13, Z13
+	VFMADD132PS  Z1, Z14, Z13
+	VPMADDWD     Z4, Z13, Z13
+	VRANGEPS     $0x03, Z5, Z15, Z14
+	VPANDD       Z7, Z14, Z14
+	VFMADD132PS  Z1, Z15, Z14
+	VPMADDWD     Z4, Z14, Z14
+	VPACKSSDW    Z12, Z11, Z11
+	VPACKSSDW    Z14, Z13, Z12
+	VPSRLW       $0x08, Z11, Z13
+	VPSRLW       $0x04, Z11, Z11
+	VPTERNLOGD   $0xe4, Z6, Z13, Z11
+	VPSRLW       $0x08, Z12, Z13
+	VPSRLW       $0x04, Z12, Z12
+	VPTERNLOGD   $0xe4, Z6, Z13, Z12
+	VPACKUSWB    Z12, Z11, Z11
+	VPERMD       Z11, Z8, Z11
+	VMOVUPS      Z11, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block30
+
+next31:
+	JMP written29
+
+rare27:
+one28:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one28
+
+written29:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same23
+	JNZ  same26
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -6907,171 +4323,82 @@ written25:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same23:
+same26:
 	DECQ AX
-	JNZ  head22
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	JNZ  head25
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
-next17:
-	MOVQ  8(SP), AX
+next20:
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads15
+	JNZ   heads18
 	JMP   done1
 
-pairs14:
+pairs17:
 done1:
 	VZEROUPPER
 	RET
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	VPANDD       (AX), Z0, Z1
-	VPANDD       64(AX), Z0, Z2
-	VPMAXUD      Z2, Z1, Z1
-	VPANDD       128(AX), Z0, Z2
-	VPANDD       192(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       256(AX), Z0, Z3
-	VPANDD       320(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       384(AX), Z0, Z4
-	VPANDD       448(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z1, Z1
-	VPMAXUD      Z4, Z1, Z1
-	VMOVAPS      Z1, Z1
-	VPANDD       512(AX), Z0, Z2
-	VPANDD       576(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       640(AX), Z0, Z3
-	VPANDD       704(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       768(AX), Z0, Z4
-	VPANDD       832(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       896(AX), Z0, Z8
-	VPANDD       960(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPMAXUD      Z3, Z2, Z2
-	VPMAXUD      Z4, Z2, Z2
-	VPMAXUD      Z8, Z2, Z2
-	VMOVAPS      Z2, Z2
-	VPANDD       1024(AX), Z0, Z3
-	VPANDD       1088(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       1152(AX), Z0, Z4
-	VPANDD       1216(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1280(AX), Z0, Z8
-	VPANDD       1344(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1408(AX), Z0, Z9
-	VPANDD       1472(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z8, Z3, Z3
-	VPMAXUD      Z9, Z3, Z3
-	VMOVAPS      Z3, Z3
-	VPANDD       1536(AX), Z0, Z4
-	VPANDD       1600(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1664(AX), Z0, Z8
-	VPANDD       1728(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1792(AX), Z0, Z9
-	VPANDD       1856(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1920(AX), Z0, Z10
-	VPANDD       1984(AX), Z0, Z0
-	VPMAXUD      Z0, Z10, Z10
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z9, Z4, Z4
-	VPMAXUD      Z10, Z4, Z4
-	VMOVAPS      Z4, Z4
-	JMP          largest9
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
+	MOVQ         $0x00000004, BX
 
-rare12:
-	VPXORD       Z7, Z7, Z7
-	VBROADCASTSS nan8<>+0(SB), Z7
-	VMOVUPS      Z7, (CX)
-	VMOVUPS      Z7, 64(CX)
-	JMP          written13
+unit32:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPMAXUD Z4, Z1, Z1
+	VPMAXUD Z5, Z1, Z1
+	VPMAXUD Z6, Z1, Z1
+	VMOVUPS Z1, (CX)
+	ADDQ    $+64, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit32
+	JMP     largest9
 
-nan20:
-	VBROADCASTSS magnitude32<>+0(SB), Z7
-	VPANDD       (AX), Z7, Z1
-	VPANDD       64(AX), Z7, Z0
-	VPMAXUD      Z0, Z1, Z1
-	VPANDD       128(AX), Z7, Z2
-	VPANDD       192(AX), Z7, Z0
-	VPMAXUD      Z0, Z2, Z2
-	VPANDD       256(AX), Z7, Z0
-	VPANDD       320(AX), Z7, Z3
-	VPMAXUD      Z3, Z0, Z0
-	VPANDD       384(AX), Z7, Z3
-	VPANDD       448(AX), Z7, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z0, Z0
-	VMOVAPS      Z1, Z1
-	VMOVAPS      Z0, Z2
-	VPANDD       512(AX), Z7, Z3
-	VPANDD       576(AX), Z7, Z0
-	VPMAXUD      Z0, Z3, Z3
-	VPANDD       640(AX), Z7, Z4
-	VPANDD       704(AX), Z7, Z0
-	VPMAXUD      Z0, Z4, Z4
-	VPANDD       768(AX), Z7, Z0
-	VPANDD       832(AX), Z7, Z5
-	VPMAXUD      Z5, Z0, Z0
-	VPANDD       896(AX), Z7, Z5
-	VPANDD       960(AX), Z7, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z5, Z0, Z0
-	VMOVAPS      Z3, Z3
-	VMOVAPS      Z0, Z4
-	VPANDD       1024(AX), Z7, Z5
-	VPANDD       1088(AX), Z7, Z0
-	VPMAXUD      Z0, Z5, Z5
-	VPANDD       1152(AX), Z7, Z6
-	VPANDD       1216(AX), Z7, Z0
-	VPMAXUD      Z0, Z6, Z6
-	VPANDD       1280(AX), Z7, Z0
-	VPANDD       1344(AX), Z7, Z8
-	VPMAXUD      Z8, Z0, Z0
-	VPANDD       1408(AX), Z7, Z8
-	VPANDD       1472(AX), Z7, Z12
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z8, Z0, Z0
-	VMOVAPS      Z5, Z5
-	VMOVAPS      Z0, Z6
-	VPANDD       1536(AX), Z7, Z8
-	VPANDD       1600(AX), Z7, Z0
-	VPMAXUD      Z0, Z8, Z8
-	VPANDD       1664(AX), Z7, Z12
-	VPANDD       1728(AX), Z7, Z0
-	VPMAXUD      Z0, Z12, Z12
-	VPANDD       1792(AX), Z7, Z0
-	VPANDD       1856(AX), Z7, Z13
-	VPMAXUD      Z13, Z0, Z0
-	VPANDD       1920(AX), Z7, Z13
-	VPANDD       1984(AX), Z7, Z7
-	VPMAXUD      Z7, Z13, Z13
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z13, Z0, Z0
-	VMOVAPS      Z8, Z7
-	VMOVAPS      Z0, Z8
-	JMP          largest21
+nan23:
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
+	MOVQ         $0x00000004, BX
 
-rare24:
-	VPXORD       Z11, Z11, Z11
-	VBROADCASTSS nan8<>+0(SB), Z11
-	VMOVUPS      Z11, (CX)
-	JMP          written25
+unit33:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPMAXUD Z4, Z1, Z1
+	VPMAXUD Z6, Z5, Z5
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    $+128, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit33
+	JMP     largest24
 
 DATA low7<>+0(SB)/8, $0x007f007f007f007f
 DATA low7<>+8(SB)/8, $0x007f007f007f007f
@@ -7387,6 +4714,16 @@ DATA limitedPowerE4M3<>+40(SB)/8, $0x4990fb984990fb98
 DATA limitedPowerE4M3<>+48(SB)/8, $0x4990fb984990fb98
 DATA limitedPowerE4M3<>+56(SB)/8, $0x4990fb984990fb98
 GLOBL limitedPowerE4M3<>(SB), RODATA|NOPTR, $64
+
+DATA nan8<>+0(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+8(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+16(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+24(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+32(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+40(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+48(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA nan8<>+56(SB)/8, $0x7f7f7f7f7f7f7f7f
+GLOBL nan8<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeScaledHalfSplitF32ToE4M3AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F
@@ -8033,7 +5370,7 @@ GLOBL powerE5M2<>(SB), RODATA|NOPTR, $64
 
 // func RotateQuantizeInterleavedF32ToQ8AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, F16C
-TEXT ·RotateQuantizeInterleavedF32ToQ8AVX2(SB), $4840-96
+TEXT ·RotateQuantizeInterleavedF32ToQ8AVX2(SB), $5360-96
 	MOVQ    heads+64(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
@@ -8043,83 +5380,99 @@ TEXT ·RotateQuantizeInterleavedF32ToQ8AVX2(SB), $4840-96
 	VMOVUPS magnitude32<>+0(SB), Y0
 	VMOVUPS lastBit<>+0(SB), Y0
 	VPXOR   Y1, Y1, Y1
-	LEAQ    680(SP), AX
+	VPXOR   Y2, Y2, Y2
+	LEAQ    176(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, (SP)
+	MOVQ    AX, 32(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 32(SP)
+	MOVQ    CX, 40(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 8(SP)
+	MOVQ    AX, 16(SP)
 	MOVQ    x+8(FP), AX
-	MOVQ    AX, 40(SP)
+	MOVQ    AX, 48(SP)
 	MOVQ    y+0(FP), AX
+	MOVQ    AX, 64(SP)
+	MOVQ    heads+64(FP), AX
 	MOVQ    AX, 56(SP)
 	MOVQ    heads+64(FP), AX
-	MOVQ    AX, 48(SP)
-	MOVQ    heads+64(FP), AX
-	MOVQ    AX, 64(SP)
+	MOVQ    AX, 72(SP)
 	MOVQ    pairs+32(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
-	VMOVUPS one32<>+0(SB), Y2
 	VMOVUPS one32<>+0(SB), Y3
+	MOVQ    (SP), AX
+	VMOVUPS Y3, 4608(AX)
+	VMOVUPS Y3, 4640(AX)
+	VMOVUPS Y3, 4672(AX)
+	VMOVUPS Y3, 4704(AX)
 	MOVQ    cos+16(FP), AX
-	VPERMPD $0xd8, (AX), Y2
-	VMOVUPS Y2, 72(SP)
-	VPERMPD $0xd8, 32(AX), Y2
-	VMOVUPS Y2, 104(SP)
-	VPERMPD $0xd8, 64(AX), Y2
-	VMOVUPS Y2, 136(SP)
-	VPERMPD $0xd8, 96(AX), Y2
-	VMOVUPS Y2, 168(SP)
-	VPERMPD $0xd8, 128(AX), Y2
-	VMOVUPS Y2, 200(SP)
-	VPERMPD $0xd8, 160(AX), Y2
-	VMOVUPS Y2, 232(SP)
-	VPERMPD $0xd8, 192(AX), Y2
-	VMOVUPS Y2, 264(SP)
-	VPERMPD $0xd8, 224(AX), Y2
-	VMOVUPS Y2, 296(SP)
+	MOVQ    (SP), CX
+	VPERMPD $0xd8, (AX), Y3
+	VMOVUPS Y3, 4096(CX)
+	VPERMPD $0xd8, 32(AX), Y3
+	VMOVUPS Y3, 4128(CX)
+	VPERMPD $0xd8, 64(AX), Y3
+	VMOVUPS Y3, 4160(CX)
+	VPERMPD $0xd8, 96(AX), Y3
+	VMOVUPS Y3, 4192(CX)
+	VPERMPD $0xd8, 128(AX), Y3
+	VMOVUPS Y3, 4224(CX)
+	VPERMPD $0xd8, 160(AX), Y3
+	VMOVUPS Y3, 4256(CX)
+	VPERMPD $0xd8, 192(AX), Y3
+	VMOVUPS Y3, 4288(CX)
+	VPERMPD $0xd8, 224(AX), Y3
+	VMOVUPS Y3, 4320(CX)
 	MOVQ    sin+24(FP), AX
-	VPERMPD $0xd8, (AX), Y2
-	VMOVUPS Y2, 328(SP)
-	VPERMPD $0xd8, 32(AX), Y2
-	VMOVUPS Y2, 360(SP)
-	VPERMPD $0xd8, 64(AX), Y2
-	VMOVUPS Y2, 392(SP)
-	VPERMPD $0xd8, 96(AX), Y2
-	VMOVUPS Y2, 424(SP)
-	VPERMPD $0xd8, 128(AX), Y2
-	VMOVUPS Y2, 456(SP)
-	VPERMPD $0xd8, 160(AX), Y2
-	VMOVUPS Y2, 488(SP)
-	VPERMPD $0xd8, 192(AX), Y2
-	VMOVUPS Y2, 520(SP)
-	VPERMPD $0xd8, 224(AX), Y2
-	VMOVUPS Y2, 552(SP)
+	MOVQ    (SP), CX
+	VPERMPD $0xd8, (AX), Y3
+	VMOVUPS Y3, 4352(CX)
+	VPERMPD $0xd8, 32(AX), Y3
+	VMOVUPS Y3, 4384(CX)
+	VPERMPD $0xd8, 64(AX), Y3
+	VMOVUPS Y3, 4416(CX)
+	VPERMPD $0xd8, 96(AX), Y3
+	VMOVUPS Y3, 4448(CX)
+	VPERMPD $0xd8, 128(AX), Y3
+	VMOVUPS Y3, 4480(CX)
+	VPERMPD $0xd8, 160(AX), Y3
+	VMOVUPS Y3, 4512(CX)
+	VPERMPD $0xd8, 192(AX), Y3
+	VMOVUPS Y3, 4544(CX)
+	VPERMPD $0xd8, 224(AX), Y3
+	VMOVUPS Y3, 4576(CX)
 
 heads3:
-	VMOVUPS   one32<>+0(SB), Y2
-	VDIVPS    Y1, Y2, Y2
-	VCMPPS    $0x11, exponent32<>+0(SB), Y2, Y4
-	VPAND     Y4, Y2, Y2
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y1, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y1, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 584(SP)
-	VMOVUPS   Y2, 616(SP)
-	MOVQ      8(SP), AX
-	MOVQ      AX, (SP)
-	MOVQ      24(SP), AX
-	MOVQ      AX, 16(SP)
+	VMOVUPS   X4, 80(SP)
+	VMOVUPS   Y3, 112(SP)
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y2, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
+	VPMINUD   nan32<>+0(SB), Y2, Y4
+	VCVTPS2PH $0x00, Y4, X4
+	VMOVUPS   X4, 96(SP)
+	VMOVUPS   Y3, 144(SP)
+	MOVQ      16(SP), AX
+	MOVQ      AX, 8(SP)
+	MOVQ      32(SP), AX
+	MOVQ      AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write4
 	MOVQ       x+8(FP), AX
@@ -8145,360 +5498,235 @@ heads3:
 	PREFETCHT1 640(AX)
 	PREFETCHT1 704(AX)
 	MOVQ       cos+16(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y1
-	VMOVUPS    Y1, 72(SP)
+	VMOVUPS    Y1, 4096(CX)
 	VPERMPD    $0xd8, 32(AX), Y1
-	VMOVUPS    Y1, 104(SP)
+	VMOVUPS    Y1, 4128(CX)
 	VPERMPD    $0xd8, 64(AX), Y1
-	VMOVUPS    Y1, 136(SP)
+	VMOVUPS    Y1, 4160(CX)
 	VPERMPD    $0xd8, 96(AX), Y1
-	VMOVUPS    Y1, 168(SP)
+	VMOVUPS    Y1, 4192(CX)
 	VPERMPD    $0xd8, 128(AX), Y1
-	VMOVUPS    Y1, 200(SP)
+	VMOVUPS    Y1, 4224(CX)
 	VPERMPD    $0xd8, 160(AX), Y1
-	VMOVUPS    Y1, 232(SP)
+	VMOVUPS    Y1, 4256(CX)
 	VPERMPD    $0xd8, 192(AX), Y1
-	VMOVUPS    Y1, 264(SP)
+	VMOVUPS    Y1, 4288(CX)
 	VPERMPD    $0xd8, 224(AX), Y1
-	VMOVUPS    Y1, 296(SP)
+	VMOVUPS    Y1, 4320(CX)
 	MOVQ       sin+24(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y1
-	VMOVUPS    Y1, 328(SP)
+	VMOVUPS    Y1, 4352(CX)
 	VPERMPD    $0xd8, 32(AX), Y1
-	VMOVUPS    Y1, 360(SP)
+	VMOVUPS    Y1, 4384(CX)
 	VPERMPD    $0xd8, 64(AX), Y1
-	VMOVUPS    Y1, 392(SP)
+	VMOVUPS    Y1, 4416(CX)
 	VPERMPD    $0xd8, 96(AX), Y1
-	VMOVUPS    Y1, 424(SP)
+	VMOVUPS    Y1, 4448(CX)
 	VPERMPD    $0xd8, 128(AX), Y1
-	VMOVUPS    Y1, 456(SP)
+	VMOVUPS    Y1, 4480(CX)
 	VPERMPD    $0xd8, 160(AX), Y1
-	VMOVUPS    Y1, 488(SP)
+	VMOVUPS    Y1, 4512(CX)
 	VPERMPD    $0xd8, 192(AX), Y1
-	VMOVUPS    Y1, 520(SP)
+	VMOVUPS    Y1, 4544(CX)
 	VPERMPD    $0xd8, 224(AX), Y1
-	VMOVUPS    Y1, 552(SP)
+	VMOVUPS    Y1, 4576(CX)
 	MOVQ       x+8(FP), DX
 	MOVQ       heads+64(FP), AX
 
 same6:
-	MOVQ        $0x00000002, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	VMOVUPS     magnitude32<>+0(SB), Y1
-	MOVQ        xHeadStride+80(FP), BX
+	MOVQ    $0x00000004, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
+	VMOVUPS magnitude32<>+0(SB), Y1
+	MOVQ    (SP), BX
+	MOVQ    (SP), SI
+	MOVQ    xHeadStride+80(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
+
+unit7:
 	VMOVUPS     (DX), Y2
-	VSHUFPS     $0xdd, 32(DX), Y2, Y4
+	VSHUFPS     $0xdd, 32(DX), Y2, Y3
 	VSHUFPS     $0x88, 32(DX), Y2, Y2
-	VMOVUPS     72(SP), Y5
-	VMOVUPS     328(SP), Y6
-	VMULPS      Y6, Y2, Y7
-	VMULPS      Y6, Y4, Y6
-	VMULPS      Y5, Y2, Y2
-	VMULPS      Y5, Y4, Y4
-	VSUBPS      Y6, Y2, Y2
-	VADDPS      Y7, Y4, Y4
+	VMOVUPS     4096(BX), Y4
+	VMOVUPS     4352(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
 	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y3, 64(AX)
 	VPAND       Y1, Y2, Y2
-	VPAND       Y1, Y4, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VMOVUPS     64(DX), Y4
-	VSHUFPS     $0xdd, 96(DX), Y4, Y5
-	VSHUFPS     $0x88, 96(DX), Y4, Y4
-	VMOVUPS     104(SP), Y6
-	VMOVUPS     360(SP), Y7
-	VMULPS      Y7, Y4, Y8
-	VMULPS      Y7, Y5, Y7
-	VMULPS      Y6, Y4, Y4
-	VMULPS      Y6, Y5, Y5
-	VSUBPS      Y7, Y4, Y4
-	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 32(AX)
-	VMOVUPS     Y5, 96(AX)
-	VPAND       Y1, Y4, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VMOVUPS     128(DX), Y4
-	VSHUFPS     $0xdd, 160(DX), Y4, Y5
-	VSHUFPS     $0x88, 160(DX), Y4, Y4
-	VMOVUPS     136(SP), Y6
-	VMOVUPS     392(SP), Y7
-	VMULPS      Y7, Y4, Y8
-	VMULPS      Y7, Y5, Y7
-	VMULPS      Y6, Y4, Y4
-	VMULPS      Y6, Y5, Y5
-	VSUBPS      Y7, Y4, Y4
-	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 192(AX)
-	VPAND       Y1, Y4, Y4
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y4, Y4
-	VMOVUPS     192(DX), Y5
-	VSHUFPS     $0xdd, 224(DX), Y5, Y6
-	VSHUFPS     $0x88, 224(DX), Y5, Y5
-	VMOVUPS     168(SP), Y7
-	VMOVUPS     424(SP), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 224(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y4, Y4
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     256(DX), Y5
-	VSHUFPS     $0xdd, 288(DX), Y5, Y6
-	VSHUFPS     $0x88, 288(DX), Y5, Y5
-	VMOVUPS     200(SP), Y7
-	VMOVUPS     456(SP), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 256(AX)
-	VMOVUPS     Y6, 320(AX)
-	VPAND       Y1, Y5, Y5
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VMOVUPS     320(DX), Y6
-	VSHUFPS     $0xdd, 352(DX), Y6, Y7
-	VSHUFPS     $0x88, 352(DX), Y6, Y6
-	VMOVUPS     232(SP), Y8
-	VMOVUPS     488(SP), Y9
-	VMULPS      Y9, Y6, Y10
-	VMULPS      Y9, Y7, Y9
-	VMULPS      Y8, Y6, Y6
-	VMULPS      Y8, Y7, Y7
-	VSUBPS      Y9, Y6, Y6
-	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 288(AX)
-	VMOVUPS     Y7, 352(AX)
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VMOVUPS     384(DX), Y6
-	VSHUFPS     $0xdd, 416(DX), Y6, Y7
-	VSHUFPS     $0x88, 416(DX), Y6, Y6
-	VMOVUPS     264(SP), Y8
-	VMOVUPS     520(SP), Y9
-	VMULPS      Y9, Y6, Y10
-	VMULPS      Y9, Y7, Y9
-	VMULPS      Y8, Y6, Y6
-	VMULPS      Y8, Y7, Y7
-	VSUBPS      Y9, Y6, Y6
-	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 384(AX)
-	VMOVUPS     Y7, 448(AX)
-	VPAND       Y1, Y6, Y6
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VMOVUPS     448(DX), Y7
-	VSHUFPS     $0xdd, 480(DX), Y7, Y8
-	VSHUFPS     $0x88, 480(DX), Y7, Y7
-	VMOVUPS     296(SP), Y9
-	VMOVUPS     552(SP), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 416(AX)
-	VMOVUPS     Y8, 480(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y4, Y2, Y7
-	VPUNPCKHDQ  Y4, Y2, Y2
-	VPMAXUD     Y2, Y7, Y7
-	VPUNPCKLDQ  Y6, Y5, Y2
-	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VPUNPCKLQDQ Y2, Y7, Y4
-	VPUNPCKHQDQ Y2, Y7, Y2
-	VPMAXUD     Y2, Y4, Y4
-	VMOVAPS     Y4, Y2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found7
-	VMOVUPS     (DX), Y3
-	VSHUFPS     $0xdd, 32(DX), Y3, Y4
-	VSHUFPS     $0x88, 32(DX), Y3, Y3
-	VMOVUPS     72(SP), Y5
-	VMOVUPS     328(SP), Y6
+	VPAND       Y1, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VMOVUPS     64(DX), Y3
+	VSHUFPS     $0xdd, 96(DX), Y3, Y4
+	VSHUFPS     $0x88, 96(DX), Y3, Y3
+	VMOVUPS     4128(BX), Y5
+	VMOVUPS     4384(SI), Y6
 	VMULPS      Y6, Y3, Y7
 	VMULPS      Y6, Y4, Y6
 	VMULPS      Y5, Y3, Y3
 	VMULPS      Y5, Y4, Y4
 	VSUBPS      Y6, Y3, Y3
 	VADDPS      Y7, Y4, Y4
-	VMOVUPS     Y3, 512(AX)
-	VMOVUPS     Y4, 576(AX)
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 96(AX)
+	VPAND       Y1, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     128(DX), Y3
+	VSHUFPS     $0xdd, 160(DX), Y3, Y4
+	VSHUFPS     $0x88, 160(DX), Y3, Y3
+	VMOVUPS     4160(BX), Y5
+	VMOVUPS     4416(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 128(AX)
+	VMOVUPS     Y4, 192(AX)
 	VPAND       Y1, Y3, Y3
 	VPAND       Y1, Y4, Y4
 	VPMAXUD     Y4, Y3, Y3
-	VMOVUPS     64(DX), Y4
-	VSHUFPS     $0xdd, 96(DX), Y4, Y5
-	VSHUFPS     $0x88, 96(DX), Y4, Y4
-	VMOVUPS     104(SP), Y6
-	VMOVUPS     360(SP), Y7
+	VMOVUPS     192(DX), Y4
+	VSHUFPS     $0xdd, 224(DX), Y4, Y5
+	VSHUFPS     $0x88, 224(DX), Y4, Y4
+	VMOVUPS     4192(BX), Y6
+	VMOVUPS     4448(SI), Y7
 	VMULPS      Y7, Y4, Y8
 	VMULPS      Y7, Y5, Y7
 	VMULPS      Y6, Y4, Y4
 	VMULPS      Y6, Y5, Y5
 	VSUBPS      Y7, Y4, Y4
 	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 544(AX)
-	VMOVUPS     Y5, 608(AX)
+	VMOVUPS     Y4, 160(AX)
+	VMOVUPS     Y5, 224(AX)
 	VPAND       Y1, Y4, Y4
 	VPMAXUD     Y4, Y3, Y3
 	VPAND       Y1, Y5, Y5
 	VPMAXUD     Y5, Y3, Y3
-	VMOVUPS     128(DX), Y4
-	VSHUFPS     $0xdd, 160(DX), Y4, Y5
-	VSHUFPS     $0x88, 160(DX), Y4, Y4
-	VMOVUPS     136(SP), Y6
-	VMOVUPS     392(SP), Y7
+	VMOVUPS     256(DX), Y4
+	VSHUFPS     $0xdd, 288(DX), Y4, Y5
+	VSHUFPS     $0x88, 288(DX), Y4, Y4
+	VMOVUPS     4224(BX), Y6
+	VMOVUPS     4480(SI), Y7
 	VMULPS      Y7, Y4, Y8
 	VMULPS      Y7, Y5, Y7
 	VMULPS      Y6, Y4, Y4
 	VMULPS      Y6, Y5, Y5
 	VSUBPS      Y7, Y4, Y4
 	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 640(AX)
-	VMOVUPS     Y5, 704(AX)
+	VMOVUPS     Y4, 256(AX)
+	VMOVUPS     Y5, 320(AX)
 	VPAND       Y1, Y4, Y4
 	VPAND       Y1, Y5, Y5
 	VPMAXUD     Y5, Y4, Y4
-	VMOVUPS     192(DX), Y5
-	VSHUFPS     $0xdd, 224(DX), Y5, Y6
-	VSHUFPS     $0x88, 224(DX), Y5, Y5
-	VMOVUPS     168(SP), Y7
-	VMOVUPS     424(SP), Y8
+	VMOVUPS     320(DX), Y5
+	VSHUFPS     $0xdd, 352(DX), Y5, Y6
+	VSHUFPS     $0x88, 352(DX), Y5, Y5
+	VMOVUPS     4256(BX), Y7
+	VMOVUPS     4512(SI), Y8
 	VMULPS      Y8, Y5, Y9
 	VMULPS      Y8, Y6, Y8
 	VMULPS      Y7, Y5, Y5
 	VMULPS      Y7, Y6, Y6
 	VSUBPS      Y8, Y5, Y5
 	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 672(AX)
-	VMOVUPS     Y6, 736(AX)
+	VMOVUPS     Y5, 288(AX)
+	VMOVUPS     Y6, 352(AX)
 	VPAND       Y1, Y5, Y5
 	VPMAXUD     Y5, Y4, Y4
 	VPAND       Y1, Y6, Y6
 	VPMAXUD     Y6, Y4, Y4
-	VMOVUPS     256(DX), Y5
-	VSHUFPS     $0xdd, 288(DX), Y5, Y6
-	VSHUFPS     $0x88, 288(DX), Y5, Y5
-	VMOVUPS     200(SP), Y7
-	VMOVUPS     456(SP), Y8
+	VMOVUPS     384(DX), Y5
+	VSHUFPS     $0xdd, 416(DX), Y5, Y6
+	VSHUFPS     $0x88, 416(DX), Y5, Y5
+	VMOVUPS     4288(BX), Y7
+	VMOVUPS     4544(SI), Y8
 	VMULPS      Y8, Y5, Y9
 	VMULPS      Y8, Y6, Y8
 	VMULPS      Y7, Y5, Y5
 	VMULPS      Y7, Y6, Y6
 	VSUBPS      Y8, Y5, Y5
 	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 768(AX)
-	VMOVUPS     Y6, 832(AX)
+	VMOVUPS     Y5, 384(AX)
+	VMOVUPS     Y6, 448(AX)
 	VPAND       Y1, Y5, Y5
 	VPAND       Y1, Y6, Y6
 	VPMAXUD     Y6, Y5, Y5
-	VMOVUPS     320(DX), Y6
-	VSHUFPS     $0xdd, 352(DX), Y6, Y7
-	VSHUFPS     $0x88, 352(DX), Y6, Y6
-	VMOVUPS     232(SP), Y8
-	VMOVUPS     488(SP), Y9
+	VMOVUPS     448(DX), Y6
+	VSHUFPS     $0xdd, 480(DX), Y6, Y7
+	VSHUFPS     $0x88, 480(DX), Y6, Y6
+	VMOVUPS     4320(BX), Y8
+	VMOVUPS     4576(SI), Y9
 	VMULPS      Y9, Y6, Y10
 	VMULPS      Y9, Y7, Y9
 	VMULPS      Y8, Y6, Y6
 	VMULPS      Y8, Y7, Y7
 	VSUBPS      Y9, Y6, Y6
 	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 800(AX)
-	VMOVUPS     Y7, 864(AX)
+	VMOVUPS     Y6, 416(AX)
+	VMOVUPS     Y7, 480(AX)
 	VPAND       Y1, Y6, Y6
 	VPMAXUD     Y6, Y5, Y5
 	VPAND       Y1, Y7, Y7
 	VPMAXUD     Y7, Y5, Y5
-	VMOVUPS     384(DX), Y6
-	VSHUFPS     $0xdd, 416(DX), Y6, Y7
-	VSHUFPS     $0x88, 416(DX), Y6, Y6
-	VMOVUPS     264(SP), Y8
-	VMOVUPS     520(SP), Y9
-	VMULPS      Y9, Y6, Y10
-	VMULPS      Y9, Y7, Y9
-	VMULPS      Y8, Y6, Y6
-	VMULPS      Y8, Y7, Y7
-	VSUBPS      Y9, Y6, Y6
-	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 896(AX)
-	VMOVUPS     Y7, 960(AX)
-	VPAND       Y1, Y6, Y6
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VMOVUPS     448(DX), Y7
-	VSHUFPS     $0xdd, 480(DX), Y7, Y8
-	VSHUFPS     $0x88, 480(DX), Y7, Y7
-	VMOVUPS     296(SP), Y9
-	VMOVUPS     552(SP), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 928(AX)
-	VMOVUPS     Y8, 992(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y4, Y3, Y1
-	VPUNPCKHDQ  Y4, Y3, Y3
-	VPMAXUD     Y3, Y1, Y1
-	VPUNPCKLDQ  Y6, Y5, Y3
-	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y3, Y3
-	VPUNPCKLQDQ Y3, Y1, Y4
-	VPUNPCKHQDQ Y3, Y1, Y1
-	VPMAXUD     Y1, Y4, Y4
-	VMOVAPS     Y4, Y3
-	LEAQ        (DX)(BX*4), DX
-
-found7:
-	MOVQ       DX, 40(SP)
-	VPERM2I128 $0x20, Y3, Y2, Y1
-	VPERM2I128 $0x31, Y3, Y2, Y2
-	VPMAXUD    Y2, Y1, Y1
-	VDIVPS     largestI8<>+0(SB), Y1, Y1
-	VMOVUPS    Y1, Y1
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y2
+	VPMAXUD     Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y2
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VPMAXUD     Y2, Y3, Y3
+	VMOVUPS     Y3, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y1
+	VMOVUPS     4640(AX), Y2
+	VPERM2I128  $0x20, Y2, Y1, Y3
+	VPERM2I128  $0x31, Y2, Y1, Y1
+	VPMAXUD     Y1, Y3, Y3
+	VDIVPS      largestI8<>+0(SB), Y3, Y1
+	VMOVUPS     Y1, Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VPERM2I128  $0x20, Y3, Y2, Y4
+	VPERM2I128  $0x31, Y3, Y2, Y2
+	VPMAXUD     Y2, Y4, Y4
+	VDIVPS      largestI8<>+0(SB), Y4, Y2
+	VMOVUPS     Y2, Y2
 
 	// 2. these heads
 write4:
-	MOVQ  (SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head8:
@@ -8515,108 +5743,108 @@ head8:
 	MOVQ         BX, R8
 	SHLQ         $0x02, R8
 	MOVQ         CX, R9
-	MOVWLZX      584(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      586(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	MOVWLZX      588(SP)(R8*2), R10
+	MOVWLZX      84(SP)(R8*2), R10
 	MOVW         R10, 68(R9)
-	MOVWLZX      590(SP)(R8*2), R10
+	MOVWLZX      86(SP)(R8*2), R10
 	MOVW         R10, 102(R9)
-	CMPL         616(SP)(R8*4), $0x00
+	CMPL         112(SP)(R8*4), $0x00
 	JEQ          zero11
-	VBROADCASTSS 616(SP)(R8*4), Y2
-	VMULPS       (DX), Y2, Y4
+	VBROADCASTSS 112(SP)(R8*4), Y3
+	VMULPS       (DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       32(DX), Y2, Y5
+	VMULPS       32(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       64(DX), Y2, Y6
+	VMULPS       64(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       96(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       96(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
-	VPSHUFB      together8<>+0(SB), Y2, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 2(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 2(R9)
 
 written10:
-	CMPL         620(SP)(R8*4), $0x00
+	CMPL         116(SP)(R8*4), $0x00
 	JEQ          zero13
-	VBROADCASTSS 620(SP)(R8*4), Y2
-	VMULPS       128(DX), Y2, Y4
+	VBROADCASTSS 116(SP)(R8*4), Y3
+	VMULPS       128(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       160(DX), Y2, Y5
+	VMULPS       160(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       192(DX), Y2, Y6
+	VMULPS       192(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       224(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       224(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
-	VPSHUFB      together8<>+0(SB), Y2, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 36(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 36(R9)
 
 written12:
-	CMPL         624(SP)(R8*4), $0x00
+	CMPL         120(SP)(R8*4), $0x00
 	JEQ          zero15
-	VBROADCASTSS 624(SP)(R8*4), Y2
-	VMULPS       256(DX), Y2, Y4
+	VBROADCASTSS 120(SP)(R8*4), Y3
+	VMULPS       256(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       288(DX), Y2, Y5
+	VMULPS       288(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       320(DX), Y2, Y6
+	VMULPS       320(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       352(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       352(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
-	VPSHUFB      together8<>+0(SB), Y2, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 70(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 70(R9)
 
 written14:
-	CMPL         628(SP)(R8*4), $0x00
+	CMPL         124(SP)(R8*4), $0x00
 	JEQ          zero17
-	VBROADCASTSS 628(SP)(R8*4), Y2
-	VMULPS       384(DX), Y2, Y4
+	VBROADCASTSS 124(SP)(R8*4), Y3
+	VMULPS       384(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       416(DX), Y2, Y5
+	VMULPS       416(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       448(DX), Y2, Y6
+	VMULPS       448(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       480(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       480(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
-	VPSHUFB      together8<>+0(SB), Y2, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 104(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 104(R9)
 
 written16:
 	ADDQ $0x00000200, DX
@@ -8635,11 +5863,11 @@ written16:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -8648,47 +5876,61 @@ pairs2:
 	MOVQ    pairs+32(FP), AX
 	CMPQ    AX, $0x20
 	JNE     pairs18
-	VMOVUPS one32<>+0(SB), Y2
 	VMOVUPS one32<>+0(SB), Y3
+	MOVQ    (SP), AX
+	VMOVUPS Y3, 4608(AX)
+	VMOVUPS Y3, 4640(AX)
+	VMOVUPS Y3, 4672(AX)
+	VMOVUPS Y3, 4704(AX)
 	MOVQ    cos+16(FP), AX
-	VPERMPD $0xd8, (AX), Y2
-	VMOVUPS Y2, 72(SP)
-	VPERMPD $0xd8, 32(AX), Y2
-	VMOVUPS Y2, 104(SP)
-	VPERMPD $0xd8, 64(AX), Y2
-	VMOVUPS Y2, 136(SP)
-	VPERMPD $0xd8, 96(AX), Y2
-	VMOVUPS Y2, 168(SP)
+	MOVQ    (SP), CX
+	VPERMPD $0xd8, (AX), Y3
+	VMOVUPS Y3, 4096(CX)
+	VPERMPD $0xd8, 32(AX), Y3
+	VMOVUPS Y3, 4128(CX)
+	VPERMPD $0xd8, 64(AX), Y3
+	VMOVUPS Y3, 4160(CX)
+	VPERMPD $0xd8, 96(AX), Y3
+	VMOVUPS Y3, 4192(CX)
 	MOVQ    sin+24(FP), AX
-	VPERMPD $0xd8, (AX), Y2
-	VMOVUPS Y2, 328(SP)
-	VPERMPD $0xd8, 32(AX), Y2
-	VMOVUPS Y2, 360(SP)
-	VPERMPD $0xd8, 64(AX), Y2
-	VMOVUPS Y2, 392(SP)
-	VPERMPD $0xd8, 96(AX), Y2
-	VMOVUPS Y2, 424(SP)
+	MOVQ    (SP), CX
+	VPERMPD $0xd8, (AX), Y3
+	VMOVUPS Y3, 4352(CX)
+	VPERMPD $0xd8, 32(AX), Y3
+	VMOVUPS Y3, 4384(CX)
+	VPERMPD $0xd8, 64(AX), Y3
+	VMOVUPS Y3, 4416(CX)
+	VPERMPD $0xd8, 96(AX), Y3
+	VMOVUPS Y3, 4448(CX)
 
 heads19:
-	VMOVUPS   one32<>+0(SB), Y2
-	VDIVPS    Y1, Y2, Y2
-	VCMPPS    $0x11, exponent32<>+0(SB), Y2, Y4
-	VPAND     Y4, Y2, Y2
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y1, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
 	VPMINUD   nan32<>+0(SB), Y1, Y4
 	VCVTPS2PH $0x00, Y4, X4
-	VMOVUPS   X4, 584(SP)
-	VMOVUPS   Y2, 616(SP)
-	MOVQ      8(SP), AX
-	MOVQ      AX, (SP)
-	MOVQ      24(SP), AX
-	MOVQ      AX, 16(SP)
+	VMOVUPS   X4, 80(SP)
+	VMOVUPS   Y3, 112(SP)
+	VMOVUPS   one32<>+0(SB), Y3
+	VDIVPS    Y2, Y3, Y3
+	VCMPPS    $0x11, exponent32<>+0(SB), Y3, Y4
+	VPAND     Y4, Y3, Y3
+	VPMINUD   nan32<>+0(SB), Y2, Y4
+	VCVTPS2PH $0x00, Y4, X4
+	VMOVUPS   X4, 96(SP)
+	VMOVUPS   Y3, 144(SP)
+	MOVQ      16(SP), AX
+	MOVQ      AX, 8(SP)
+	MOVQ      32(SP), AX
+	MOVQ      AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same22
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write20
 	MOVQ       x+8(FP), AX
@@ -8710,352 +5952,223 @@ heads19:
 	PREFETCHT1 512(AX)
 	PREFETCHT1 576(AX)
 	MOVQ       cos+16(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y1
-	VMOVUPS    Y1, 72(SP)
+	VMOVUPS    Y1, 4096(CX)
 	VPERMPD    $0xd8, 32(AX), Y1
-	VMOVUPS    Y1, 104(SP)
+	VMOVUPS    Y1, 4128(CX)
 	VPERMPD    $0xd8, 64(AX), Y1
-	VMOVUPS    Y1, 136(SP)
+	VMOVUPS    Y1, 4160(CX)
 	VPERMPD    $0xd8, 96(AX), Y1
-	VMOVUPS    Y1, 168(SP)
+	VMOVUPS    Y1, 4192(CX)
 	MOVQ       sin+24(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y1
-	VMOVUPS    Y1, 328(SP)
+	VMOVUPS    Y1, 4352(CX)
 	VPERMPD    $0xd8, 32(AX), Y1
-	VMOVUPS    Y1, 360(SP)
+	VMOVUPS    Y1, 4384(CX)
 	VPERMPD    $0xd8, 64(AX), Y1
-	VMOVUPS    Y1, 392(SP)
+	VMOVUPS    Y1, 4416(CX)
 	VPERMPD    $0xd8, 96(AX), Y1
-	VMOVUPS    Y1, 424(SP)
+	VMOVUPS    Y1, 4448(CX)
 	MOVQ       x+8(FP), DX
 	MOVQ       heads+64(FP), AX
 
 same22:
-	MOVQ        $0x00000004, CX
-	CMPQ        AX, CX
-	CMOVQLT     AX, CX
-	SUBQ        CX, AX
-	MOVQ        AX, 48(SP)
-	MOVQ        CX, 8(SP)
-	MOVQ        24(SP), AX
-	XORQ        32(SP), AX
-	MOVQ        AX, 24(SP)
-	VMOVUPS     magnitude32<>+0(SB), Y1
-	MOVQ        xHeadStride+80(FP), BX
+	MOVQ    $0x00000008, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
+	VMOVUPS magnitude32<>+0(SB), Y1
+	MOVQ    (SP), BX
+	MOVQ    (SP), SI
+	MOVQ    xHeadStride+80(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
+
+unit23:
 	VMOVUPS     (DX), Y2
-	VSHUFPS     $0xdd, 32(DX), Y2, Y4
+	VSHUFPS     $0xdd, 32(DX), Y2, Y3
 	VSHUFPS     $0x88, 32(DX), Y2, Y2
-	VMOVUPS     72(SP), Y5
-	VMOVUPS     328(SP), Y6
-	VMULPS      Y6, Y2, Y7
-	VMULPS      Y6, Y4, Y6
-	VMULPS      Y5, Y2, Y2
-	VMULPS      Y5, Y4, Y4
-	VSUBPS      Y6, Y2, Y2
-	VADDPS      Y7, Y4, Y4
+	VMOVUPS     4096(BX), Y4
+	VMOVUPS     4352(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
 	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y3, 64(AX)
 	VPAND       Y1, Y2, Y2
-	VPAND       Y1, Y4, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VMOVUPS     64(DX), Y4
-	VSHUFPS     $0xdd, 96(DX), Y4, Y5
-	VSHUFPS     $0x88, 96(DX), Y4, Y4
-	VMOVUPS     104(SP), Y6
-	VMOVUPS     360(SP), Y7
-	VMULPS      Y7, Y4, Y8
-	VMULPS      Y7, Y5, Y7
-	VMULPS      Y6, Y4, Y4
-	VMULPS      Y6, Y5, Y5
-	VSUBPS      Y7, Y4, Y4
-	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 32(AX)
-	VMOVUPS     Y5, 96(AX)
-	VPAND       Y1, Y4, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y2, Y2
-	VMOVUPS     128(DX), Y4
-	VSHUFPS     $0xdd, 160(DX), Y4, Y5
-	VSHUFPS     $0x88, 160(DX), Y4, Y4
-	VMOVUPS     136(SP), Y6
-	VMOVUPS     392(SP), Y7
-	VMULPS      Y7, Y4, Y8
-	VMULPS      Y7, Y5, Y7
-	VMULPS      Y6, Y4, Y4
-	VMULPS      Y6, Y5, Y5
-	VSUBPS      Y7, Y4, Y4
-	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 192(AX)
-	VPAND       Y1, Y4, Y4
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y4, Y4
-	VMOVUPS     192(DX), Y5
-	VSHUFPS     $0xdd, 224(DX), Y5, Y6
-	VSHUFPS     $0x88, 224(DX), Y5, Y5
-	VMOVUPS     168(SP), Y7
-	VMOVUPS     424(SP), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 224(AX)
-	VPAND       Y1, Y5, Y5
-	VPMAXUD     Y5, Y4, Y4
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y4, Y4
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Y5
-	VSHUFPS     $0xdd, 32(DX), Y5, Y6
-	VSHUFPS     $0x88, 32(DX), Y5, Y5
-	VMOVUPS     72(SP), Y7
-	VMOVUPS     328(SP), Y8
-	VMULPS      Y8, Y5, Y9
-	VMULPS      Y8, Y6, Y8
-	VMULPS      Y7, Y5, Y5
-	VMULPS      Y7, Y6, Y6
-	VSUBPS      Y8, Y5, Y5
-	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 256(AX)
-	VMOVUPS     Y6, 320(AX)
-	VPAND       Y1, Y5, Y5
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VMOVUPS     64(DX), Y6
-	VSHUFPS     $0xdd, 96(DX), Y6, Y7
-	VSHUFPS     $0x88, 96(DX), Y6, Y6
-	VMOVUPS     104(SP), Y8
-	VMOVUPS     360(SP), Y9
-	VMULPS      Y9, Y6, Y10
-	VMULPS      Y9, Y7, Y9
-	VMULPS      Y8, Y6, Y6
-	VMULPS      Y8, Y7, Y7
-	VSUBPS      Y9, Y6, Y6
-	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 288(AX)
-	VMOVUPS     Y7, 352(AX)
-	VPAND       Y1, Y6, Y6
-	VPMAXUD     Y6, Y5, Y5
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y5, Y5
-	VMOVUPS     128(DX), Y6
-	VSHUFPS     $0xdd, 160(DX), Y6, Y7
-	VSHUFPS     $0x88, 160(DX), Y6, Y6
-	VMOVUPS     136(SP), Y8
-	VMOVUPS     392(SP), Y9
-	VMULPS      Y9, Y6, Y10
-	VMULPS      Y9, Y7, Y9
-	VMULPS      Y8, Y6, Y6
-	VMULPS      Y8, Y7, Y7
-	VSUBPS      Y9, Y6, Y6
-	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 384(AX)
-	VMOVUPS     Y7, 448(AX)
-	VPAND       Y1, Y6, Y6
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VMOVUPS     192(DX), Y7
-	VSHUFPS     $0xdd, 224(DX), Y7, Y8
-	VSHUFPS     $0x88, 224(DX), Y7, Y7
-	VMOVUPS     168(SP), Y9
-	VMOVUPS     424(SP), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 416(AX)
-	VMOVUPS     Y8, 480(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y4, Y2, Y7
-	VPUNPCKHDQ  Y4, Y2, Y2
-	VPMAXUD     Y2, Y7, Y7
-	VPUNPCKLDQ  Y6, Y5, Y2
-	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y2, Y2
-	VPUNPCKLQDQ Y2, Y7, Y4
-	VPUNPCKHQDQ Y2, Y7, Y2
-	VPMAXUD     Y2, Y4, Y4
-	VMOVAPS     Y4, Y2
-	LEAQ        (DX)(BX*4), DX
-	DECQ        CX
-	JLE         found23
-	VMOVUPS     (DX), Y3
-	VSHUFPS     $0xdd, 32(DX), Y3, Y4
-	VSHUFPS     $0x88, 32(DX), Y3, Y3
-	VMOVUPS     72(SP), Y5
-	VMOVUPS     328(SP), Y6
+	VPAND       Y1, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VMOVUPS     64(DX), Y3
+	VSHUFPS     $0xdd, 96(DX), Y3, Y4
+	VSHUFPS     $0x88, 96(DX), Y3, Y3
+	VMOVUPS     4128(BX), Y5
+	VMOVUPS     4384(SI), Y6
 	VMULPS      Y6, Y3, Y7
 	VMULPS      Y6, Y4, Y6
 	VMULPS      Y5, Y3, Y3
 	VMULPS      Y5, Y4, Y4
 	VSUBPS      Y6, Y3, Y3
 	VADDPS      Y7, Y4, Y4
-	VMOVUPS     Y3, 512(AX)
-	VMOVUPS     Y4, 576(AX)
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y4, 96(AX)
+	VPAND       Y1, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       Y1, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     128(DX), Y3
+	VSHUFPS     $0xdd, 160(DX), Y3, Y4
+	VSHUFPS     $0x88, 160(DX), Y3, Y3
+	VMOVUPS     4160(BX), Y5
+	VMOVUPS     4416(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 128(AX)
+	VMOVUPS     Y4, 192(AX)
 	VPAND       Y1, Y3, Y3
 	VPAND       Y1, Y4, Y4
 	VPMAXUD     Y4, Y3, Y3
-	VMOVUPS     64(DX), Y4
-	VSHUFPS     $0xdd, 96(DX), Y4, Y5
-	VSHUFPS     $0x88, 96(DX), Y4, Y4
-	VMOVUPS     104(SP), Y6
-	VMOVUPS     360(SP), Y7
+	VMOVUPS     192(DX), Y4
+	VSHUFPS     $0xdd, 224(DX), Y4, Y5
+	VSHUFPS     $0x88, 224(DX), Y4, Y4
+	VMOVUPS     4192(BX), Y6
+	VMOVUPS     4448(SI), Y7
 	VMULPS      Y7, Y4, Y8
 	VMULPS      Y7, Y5, Y7
 	VMULPS      Y6, Y4, Y4
 	VMULPS      Y6, Y5, Y5
 	VSUBPS      Y7, Y4, Y4
 	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 544(AX)
-	VMOVUPS     Y5, 608(AX)
+	VMOVUPS     Y4, 160(AX)
+	VMOVUPS     Y5, 224(AX)
 	VPAND       Y1, Y4, Y4
 	VPMAXUD     Y4, Y3, Y3
 	VPAND       Y1, Y5, Y5
 	VPMAXUD     Y5, Y3, Y3
-	VMOVUPS     128(DX), Y4
-	VSHUFPS     $0xdd, 160(DX), Y4, Y5
-	VSHUFPS     $0x88, 160(DX), Y4, Y4
-	VMOVUPS     136(SP), Y6
-	VMOVUPS     392(SP), Y7
+	XORQ        R9, R9
+	DECQ        CX
+	CMOVQGT     DI, R9
+	LEAQ        (DX)(R9*4), DX
+	VMOVUPS     (DX), Y4
+	VSHUFPS     $0xdd, 32(DX), Y4, Y5
+	VSHUFPS     $0x88, 32(DX), Y4, Y4
+	VMOVUPS     4096(BX), Y6
+	VMOVUPS     4352(SI), Y7
 	VMULPS      Y7, Y4, Y8
 	VMULPS      Y7, Y5, Y7
 	VMULPS      Y6, Y4, Y4
 	VMULPS      Y6, Y5, Y5
 	VSUBPS      Y7, Y4, Y4
 	VADDPS      Y8, Y5, Y5
-	VMOVUPS     Y4, 640(AX)
-	VMOVUPS     Y5, 704(AX)
+	VMOVUPS     Y4, 256(AX)
+	VMOVUPS     Y5, 320(AX)
 	VPAND       Y1, Y4, Y4
 	VPAND       Y1, Y5, Y5
 	VPMAXUD     Y5, Y4, Y4
-	VMOVUPS     192(DX), Y5
-	VSHUFPS     $0xdd, 224(DX), Y5, Y6
-	VSHUFPS     $0x88, 224(DX), Y5, Y5
-	VMOVUPS     168(SP), Y7
-	VMOVUPS     424(SP), Y8
+	VMOVUPS     64(DX), Y5
+	VSHUFPS     $0xdd, 96(DX), Y5, Y6
+	VSHUFPS     $0x88, 96(DX), Y5, Y5
+	VMOVUPS     4128(BX), Y7
+	VMOVUPS     4384(SI), Y8
 	VMULPS      Y8, Y5, Y9
 	VMULPS      Y8, Y6, Y8
 	VMULPS      Y7, Y5, Y5
 	VMULPS      Y7, Y6, Y6
 	VSUBPS      Y8, Y5, Y5
 	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 672(AX)
-	VMOVUPS     Y6, 736(AX)
+	VMOVUPS     Y5, 288(AX)
+	VMOVUPS     Y6, 352(AX)
 	VPAND       Y1, Y5, Y5
 	VPMAXUD     Y5, Y4, Y4
 	VPAND       Y1, Y6, Y6
 	VPMAXUD     Y6, Y4, Y4
-	XORQ        SI, SI
-	DECQ        CX
-	CMOVQGT     BX, SI
-	LEAQ        (DX)(SI*4), DX
-	VMOVUPS     (DX), Y5
-	VSHUFPS     $0xdd, 32(DX), Y5, Y6
-	VSHUFPS     $0x88, 32(DX), Y5, Y5
-	VMOVUPS     72(SP), Y7
-	VMOVUPS     328(SP), Y8
+	VMOVUPS     128(DX), Y5
+	VSHUFPS     $0xdd, 160(DX), Y5, Y6
+	VSHUFPS     $0x88, 160(DX), Y5, Y5
+	VMOVUPS     4160(BX), Y7
+	VMOVUPS     4416(SI), Y8
 	VMULPS      Y8, Y5, Y9
 	VMULPS      Y8, Y6, Y8
 	VMULPS      Y7, Y5, Y5
 	VMULPS      Y7, Y6, Y6
 	VSUBPS      Y8, Y5, Y5
 	VADDPS      Y9, Y6, Y6
-	VMOVUPS     Y5, 768(AX)
-	VMOVUPS     Y6, 832(AX)
+	VMOVUPS     Y5, 384(AX)
+	VMOVUPS     Y6, 448(AX)
 	VPAND       Y1, Y5, Y5
 	VPAND       Y1, Y6, Y6
 	VPMAXUD     Y6, Y5, Y5
-	VMOVUPS     64(DX), Y6
-	VSHUFPS     $0xdd, 96(DX), Y6, Y7
-	VSHUFPS     $0x88, 96(DX), Y6, Y6
-	VMOVUPS     104(SP), Y8
-	VMOVUPS     360(SP), Y9
+	VMOVUPS     192(DX), Y6
+	VSHUFPS     $0xdd, 224(DX), Y6, Y7
+	VSHUFPS     $0x88, 224(DX), Y6, Y6
+	VMOVUPS     4192(BX), Y8
+	VMOVUPS     4448(SI), Y9
 	VMULPS      Y9, Y6, Y10
 	VMULPS      Y9, Y7, Y9
 	VMULPS      Y8, Y6, Y6
 	VMULPS      Y8, Y7, Y7
 	VSUBPS      Y9, Y6, Y6
 	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 800(AX)
-	VMOVUPS     Y7, 864(AX)
+	VMOVUPS     Y6, 416(AX)
+	VMOVUPS     Y7, 480(AX)
 	VPAND       Y1, Y6, Y6
 	VPMAXUD     Y6, Y5, Y5
 	VPAND       Y1, Y7, Y7
 	VPMAXUD     Y7, Y5, Y5
-	VMOVUPS     128(DX), Y6
-	VSHUFPS     $0xdd, 160(DX), Y6, Y7
-	VSHUFPS     $0x88, 160(DX), Y6, Y6
-	VMOVUPS     136(SP), Y8
-	VMOVUPS     392(SP), Y9
-	VMULPS      Y9, Y6, Y10
-	VMULPS      Y9, Y7, Y9
-	VMULPS      Y8, Y6, Y6
-	VMULPS      Y8, Y7, Y7
-	VSUBPS      Y9, Y6, Y6
-	VADDPS      Y10, Y7, Y7
-	VMOVUPS     Y6, 896(AX)
-	VMOVUPS     Y7, 960(AX)
-	VPAND       Y1, Y6, Y6
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VMOVUPS     192(DX), Y7
-	VSHUFPS     $0xdd, 224(DX), Y7, Y8
-	VSHUFPS     $0x88, 224(DX), Y7, Y7
-	VMOVUPS     168(SP), Y9
-	VMOVUPS     424(SP), Y10
-	VMULPS      Y10, Y7, Y11
-	VMULPS      Y10, Y8, Y10
-	VMULPS      Y9, Y7, Y7
-	VMULPS      Y9, Y8, Y8
-	VSUBPS      Y10, Y7, Y7
-	VADDPS      Y11, Y8, Y8
-	VMOVUPS     Y7, 928(AX)
-	VMOVUPS     Y8, 992(AX)
-	VPAND       Y1, Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPAND       Y1, Y8, Y8
-	VPMAXUD     Y8, Y6, Y6
-	VPUNPCKLDQ  Y4, Y3, Y1
-	VPUNPCKHDQ  Y4, Y3, Y3
-	VPMAXUD     Y3, Y1, Y1
-	VPUNPCKLDQ  Y6, Y5, Y3
-	VPUNPCKHDQ  Y6, Y5, Y4
-	VPMAXUD     Y4, Y3, Y3
-	VPUNPCKLQDQ Y3, Y1, Y4
-	VPUNPCKHQDQ Y3, Y1, Y1
-	VPMAXUD     Y1, Y4, Y4
-	VMOVAPS     Y4, Y3
-	LEAQ        (DX)(BX*4), DX
-
-found23:
-	MOVQ       DX, 40(SP)
-	VPERM2I128 $0x20, Y3, Y2, Y1
-	VPERM2I128 $0x31, Y3, Y2, Y2
-	VPMAXUD    Y2, Y1, Y1
-	VDIVPS     largestI8<>+0(SB), Y1, Y1
-	VMOVUPS    Y1, Y1
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y2
+	VPMAXUD     Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y2
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VPMAXUD     Y2, Y3, Y3
+	VMOVUPS     Y3, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit23
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y1
+	VMOVUPS     4640(AX), Y2
+	VPERM2I128  $0x20, Y2, Y1, Y3
+	VPERM2I128  $0x31, Y2, Y1, Y1
+	VPMAXUD     Y1, Y3, Y3
+	VDIVPS      largestI8<>+0(SB), Y3, Y1
+	VMOVUPS     Y1, Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VPERM2I128  $0x20, Y3, Y2, Y4
+	VPERM2I128  $0x31, Y3, Y2, Y2
+	VPMAXUD     Y2, Y4, Y4
+	VDIVPS      largestI8<>+0(SB), Y4, Y2
+	VMOVUPS     Y2, Y2
 
 	// 2. these heads
 write20:
-	MOVQ  (SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next21
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head24:
@@ -9068,56 +6181,56 @@ head24:
 	MOVQ         BX, R8
 	SHLQ         $0x01, R8
 	MOVQ         CX, R9
-	MOVWLZX      584(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      586(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	CMPL         616(SP)(R8*4), $0x00
+	CMPL         112(SP)(R8*4), $0x00
 	JEQ          zero27
-	VBROADCASTSS 616(SP)(R8*4), Y2
-	VMULPS       (DX), Y2, Y4
+	VBROADCASTSS 112(SP)(R8*4), Y3
+	VMULPS       (DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       32(DX), Y2, Y5
+	VMULPS       32(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       64(DX), Y2, Y6
+	VMULPS       64(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       96(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       96(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
-	VPSHUFB      together8<>+0(SB), Y2, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 2(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 2(R9)
 
 written26:
-	CMPL         620(SP)(R8*4), $0x00
+	CMPL         116(SP)(R8*4), $0x00
 	JEQ          zero29
-	VBROADCASTSS 620(SP)(R8*4), Y2
-	VMULPS       128(DX), Y2, Y4
+	VBROADCASTSS 116(SP)(R8*4), Y3
+	VMULPS       128(DX), Y3, Y4
 	VPOR         Y0, Y4, Y4
 	VCVTPS2DQ    Y4, Y4
-	VMULPS       160(DX), Y2, Y5
+	VMULPS       160(DX), Y3, Y5
 	VPOR         Y0, Y5, Y5
 	VCVTPS2DQ    Y5, Y5
-	VMULPS       192(DX), Y2, Y6
+	VMULPS       192(DX), Y3, Y6
 	VPOR         Y0, Y6, Y6
 	VCVTPS2DQ    Y6, Y6
-	VMULPS       224(DX), Y2, Y2
-	VPOR         Y0, Y2, Y2
-	VCVTPS2DQ    Y2, Y2
+	VMULPS       224(DX), Y3, Y3
+	VPOR         Y0, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y2, Y6, Y2
-	VPACKSSWB    Y2, Y4, Y2
-	VPSHUFB      together8<>+0(SB), Y2, Y2
+	VPACKSSDW    Y3, Y6, Y3
+	VPACKSSWB    Y3, Y4, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
 	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
-	VMOVUPS      Y2, 36(R9)
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, 36(R9)
 
 written28:
 	ADDQ $0x00000100, DX
@@ -9136,11 +6249,11 @@ written28:
 same25:
 	DECQ AX
 	JNZ  head24
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next21:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads19
 	JMP   done1
@@ -9151,33 +6264,33 @@ done1:
 	RET
 
 zero11:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 2(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 2(R9)
 	JMP     written10
 
 zero13:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 36(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 36(R9)
 	JMP     written12
 
 zero15:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 70(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 70(R9)
 	JMP     written14
 
 zero17:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 104(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 104(R9)
 	JMP     written16
 
 zero27:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 2(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 2(R9)
 	JMP     written26
 
 zero29:
-	VPXOR   Y2, Y2, Y2
-	VMOVUPS Y2, 36(R9)
+	VPXOR   Y3, Y3, Y3
+	VMOVUPS Y3, 36(R9)
 	JMP     written28
 
 DATA together8<>+0(SB)/8, $0x0b030a0209010800
@@ -9188,7 +6301,7 @@ GLOBL together8<>(SB), RODATA|NOPTR, $32
 
 // func RotateQuantizeInterleavedF32ToQ8AVX512(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeInterleavedF32ToQ8AVX512(SB), $4328-96
+TEXT ·RotateQuantizeInterleavedF32ToQ8AVX512(SB), $5360-96
 	MOVQ         heads+64(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -9199,49 +6312,52 @@ TEXT ·RotateQuantizeInterleavedF32ToQ8AVX512(SB), $4328-96
 	VBROADCASTSS lastBit<>+0(SB), Z0
 	VMOVUPS      evenWords<>+0(SB), Z4
 	VPXORD       Z1, Z1, Z1
-	LEAQ         168(SP), AX
+	LEAQ         176(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, (SP)
+	MOVQ         AX, 32(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 32(SP)
+	MOVQ         CX, 40(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 8(SP)
+	MOVQ         AX, 16(SP)
 	MOVQ         x+8(FP), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 48(SP)
 	MOVQ         y+0(FP), AX
+	MOVQ         AX, 64(SP)
+	MOVQ         heads+64(FP), AX
 	MOVQ         AX, 56(SP)
 	MOVQ         heads+64(FP), AX
-	MOVQ         AX, 48(SP)
-	MOVQ         heads+64(FP), AX
-	MOVQ         AX, 64(SP)
+	MOVQ         AX, 72(SP)
 	MOVQ         pairs+32(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
-	VBROADCASTSS one32<>+0(SB), Z7
-	VBROADCASTSS one32<>+0(SB), Z8
+	MOVQ         (SP), AX
+	VMOVUPS      Z5, 4608(AX)
+	VMOVUPS      Z5, 4672(AX)
+	VMOVUPS      Z5, 4736(AX)
+	VMOVUPS      Z5, 4800(AX)
 
 heads3:
 	VBROADCASTSS one32<>+0(SB), Z5
 	VDIVPS       Z1, Z5, Z5
-	VPMINUD.BCST nan32<>+0(SB), Z1, Z9
-	VCVTPS2PH    $0x00, Z9, Y9
-	VMOVUPS      Y9, 72(SP)
-	VMOVUPS      Z5, 104(SP)
-	MOVQ         8(SP), AX
-	MOVQ         AX, (SP)
-	MOVQ         24(SP), AX
-	MOVQ         AX, 16(SP)
+	VPMINUD.BCST nan32<>+0(SB), Z1, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VMOVUPS      Y6, 80(SP)
+	VMOVUPS      Z5, 112(SP)
+	MOVQ         16(SP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         32(SP), AX
+	MOVQ         AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write4
 	MOVQ       x+8(FP), AX
@@ -9274,366 +6390,170 @@ same6:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 48(SP)
-	MOVQ         CX, 8(SP)
-	MOVQ         24(SP), AX
-	XORQ         32(SP), AX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 56(SP)
+	MOVQ         CX, 16(SP)
+	MOVQ         32(SP), AX
+	XORQ         40(SP), AX
+	MOVQ         AX, 32(SP)
 	MOVQ         cos+16(FP), BX
 	MOVQ         sin+24(FP), SI
-	VMOVUPS      low32<>+0(SB), Z22
+	VMOVUPS      low32<>+0(SB), Z1
 	VMOVUPS      high32<>+0(SB), Z5
-	VBROADCASTSS signBit32<>+0(SB), Z20
-	VMOVUPS      (BX), Z11
-	VMOVUPS      (SI), Z12
-	VPXORD       Z20, Z12, Z13
-	VMOVAPS      Z11, Z1
-	VPERMT2PS    Z11, Z22, Z1
-	VMOVAPS      Z13, Z9
-	VPERMT2PS    Z12, Z22, Z9
-	VMOVAPS      Z11, Z10
-	VPERMT2PS    Z11, Z5, Z10
-	VMOVAPS      Z13, Z11
-	VPERMT2PS    Z12, Z5, Z11
-	VMOVUPS      64(BX), Z15
-	VMOVUPS      64(SI), Z16
-	VPXORD       Z20, Z16, Z17
-	VMOVAPS      Z15, Z12
-	VPERMT2PS    Z15, Z22, Z12
-	VMOVAPS      Z17, Z13
-	VPERMT2PS    Z16, Z22, Z13
-	VMOVAPS      Z15, Z14
-	VPERMT2PS    Z15, Z5, Z14
-	VMOVAPS      Z17, Z15
-	VPERMT2PS    Z16, Z5, Z15
-	VMOVUPS      128(BX), Z19
-	VMOVUPS      128(SI), Z21
-	VPXORD       Z20, Z21, Z23
-	VMOVAPS      Z19, Z16
-	VPERMT2PS    Z19, Z22, Z16
-	VMOVAPS      Z23, Z17
-	VPERMT2PS    Z21, Z22, Z17
-	VMOVAPS      Z19, Z18
-	VPERMT2PS    Z19, Z5, Z18
-	VMOVAPS      Z23, Z19
-	VPERMT2PS    Z21, Z5, Z19
-	VMOVUPS      192(BX), Z23
-	VMOVUPS      192(SI), Z24
-	VPXORD       Z20, Z24, Z25
-	VMOVAPS      Z23, Z20
-	VPERMT2PS    Z23, Z22, Z20
-	VMOVAPS      Z25, Z21
-	VPERMT2PS    Z24, Z22, Z21
-	VMOVAPS      Z23, Z22
-	VPERMT2PS    Z23, Z5, Z22
-	VMOVAPS      Z25, Z23
-	VPERMT2PS    Z24, Z5, Z23
+	VBROADCASTSS signBit32<>+0(SB), Z6
+	VMOVUPS      (BX), Z7
+	VMOVUPS      (SI), Z8
+	VPXORD       Z6, Z8, Z9
+	VMOVAPS      Z7, Z10
+	VPERMT2PS    Z7, Z1, Z10
+	VMOVAPS      Z9, Z11
+	VPERMT2PS    Z8, Z1, Z11
+	VMOVAPS      Z7, Z12
+	VPERMT2PS    Z7, Z5, Z12
+	VMOVAPS      Z9, Z7
+	VPERMT2PS    Z8, Z5, Z7
+	VMOVUPS      64(BX), Z8
+	VMOVUPS      64(SI), Z9
+	VPXORD       Z6, Z9, Z13
+	VMOVAPS      Z8, Z14
+	VPERMT2PS    Z8, Z1, Z14
+	VMOVAPS      Z13, Z15
+	VPERMT2PS    Z9, Z1, Z15
+	VMOVAPS      Z8, Z16
+	VPERMT2PS    Z8, Z5, Z16
+	VMOVAPS      Z13, Z8
+	VPERMT2PS    Z9, Z5, Z8
+	VMOVUPS      128(BX), Z9
+	VMOVUPS      128(SI), Z13
+	VPXORD       Z6, Z13, Z17
+	VMOVAPS      Z9, Z18
+	VPERMT2PS    Z9, Z1, Z18
+	VMOVAPS      Z17, Z19
+	VPERMT2PS    Z13, Z1, Z19
+	VMOVAPS      Z9, Z20
+	VPERMT2PS    Z9, Z5, Z20
+	VMOVAPS      Z17, Z9
+	VPERMT2PS    Z13, Z5, Z9
+	VMOVUPS      192(BX), Z13
+	VMOVUPS      192(SI), Z17
+	VPXORD       Z6, Z17, Z6
+	VMOVAPS      Z13, Z21
+	VPERMT2PS    Z13, Z1, Z21
+	VMOVAPS      Z6, Z22
+	VPERMT2PS    Z17, Z1, Z22
+	VMOVAPS      Z13, Z1
+	VPERMT2PS    Z13, Z5, Z1
+	VMOVAPS      Z6, Z6
+	VPERMT2PS    Z17, Z5, Z6
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+80(FP), BX
-	VMOVUPS      (DX), Z5
-	VPERMILPS    $0xb1, Z5, Z24
-	VMULPS       Z1, Z5, Z5
-	VMULPS       Z9, Z24, Z24
-	VADDPS       Z24, Z5, Z5
-	VMOVUPS      64(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z10, Z24, Z24
-	VMULPS       Z11, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      128(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z12, Z25, Z25
-	VMULPS       Z13, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      192(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z14, Z26, Z26
-	VMULPS       Z15, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      256(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z16, Z27, Z27
-	VMULPS       Z17, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      320(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z18, Z28, Z28
-	VMULPS       Z19, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      384(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z20, Z29, Z29
-	VMULPS       Z21, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      448(DX), Z30
-	VPERMILPS    $0xb1, Z30, Z31
-	VMULPS       Z22, Z30, Z30
-	VMULPS       Z23, Z31, Z31
-	VADDPS       Z31, Z30, Z30
-	VMOVUPS      Z5, (AX)
-	VMOVUPS      Z24, 64(AX)
-	VMOVUPS      Z25, 128(AX)
-	VMOVUPS      Z26, 192(AX)
-	VMOVUPS      Z27, 256(AX)
-	VMOVUPS      Z28, 320(AX)
-	VMOVUPS      Z29, 384(AX)
-	VMOVUPS      Z30, 448(AX)
-	VRANGEPS     $0x0b, Z5, Z24, Z31
-	VFMADD231PS  Z5, Z24, Z2
-	VRANGEPS     $0x0b, Z25, Z26, Z5
-	VFMADD231PS  Z25, Z26, Z3
-	VRANGEPS     $0x0b, Z27, Z28, Z24
-	VFMADD231PS  Z27, Z28, Z2
-	VRANGEPS     $0x0b, Z29, Z30, Z25
-	VFMADD231PS  Z29, Z30, Z3
-	VPUNPCKLDQ   Z5, Z31, Z26
-	VPUNPCKHDQ   Z5, Z31, Z5
-	VPMAXUD      Z5, Z26, Z26
-	VPUNPCKLDQ   Z25, Z24, Z5
-	VPUNPCKHDQ   Z25, Z24, Z24
-	VPMAXUD      Z24, Z5, Z5
-	VPUNPCKLQDQ  Z5, Z26, Z24
-	VPUNPCKHQDQ  Z5, Z26, Z5
-	VPMAXUD      Z5, Z24, Z24
-	VMOVAPS      Z24, Z5
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z6
-	VPERMILPS    $0xb1, Z6, Z24
-	VMULPS       Z1, Z6, Z6
-	VMULPS       Z9, Z24, Z24
-	VADDPS       Z24, Z6, Z6
-	VMOVUPS      64(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z10, Z24, Z24
-	VMULPS       Z11, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      128(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z12, Z25, Z25
-	VMULPS       Z13, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      192(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z14, Z26, Z26
-	VMULPS       Z15, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      256(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z16, Z27, Z27
-	VMULPS       Z17, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      320(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z18, Z28, Z28
-	VMULPS       Z19, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      384(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z20, Z29, Z29
-	VMULPS       Z21, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      448(DX), Z30
-	VPERMILPS    $0xb1, Z30, Z31
-	VMULPS       Z22, Z30, Z30
-	VMULPS       Z23, Z31, Z31
-	VADDPS       Z31, Z30, Z30
-	VMOVUPS      Z6, 512(AX)
-	VMOVUPS      Z24, 576(AX)
-	VMOVUPS      Z25, 640(AX)
-	VMOVUPS      Z26, 704(AX)
-	VMOVUPS      Z27, 768(AX)
-	VMOVUPS      Z28, 832(AX)
-	VMOVUPS      Z29, 896(AX)
-	VMOVUPS      Z30, 960(AX)
-	VRANGEPS     $0x0b, Z6, Z24, Z31
-	VFMADD231PS  Z6, Z24, Z2
-	VRANGEPS     $0x0b, Z25, Z26, Z6
-	VFMADD231PS  Z25, Z26, Z3
-	VRANGEPS     $0x0b, Z27, Z28, Z24
-	VFMADD231PS  Z27, Z28, Z2
-	VRANGEPS     $0x0b, Z29, Z30, Z25
-	VFMADD231PS  Z29, Z30, Z3
-	VPUNPCKLDQ   Z6, Z31, Z26
-	VPUNPCKHDQ   Z6, Z31, Z6
-	VPMAXUD      Z6, Z26, Z26
-	VPUNPCKLDQ   Z25, Z24, Z6
-	VPUNPCKHDQ   Z25, Z24, Z24
-	VPMAXUD      Z24, Z6, Z6
-	VPUNPCKLQDQ  Z6, Z26, Z24
-	VPUNPCKHQDQ  Z6, Z26, Z6
-	VPMAXUD      Z6, Z24, Z24
-	VMOVAPS      Z24, Z6
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z7
-	VPERMILPS    $0xb1, Z7, Z24
-	VMULPS       Z1, Z7, Z7
-	VMULPS       Z9, Z24, Z24
-	VADDPS       Z24, Z7, Z7
-	VMOVUPS      64(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z10, Z24, Z24
-	VMULPS       Z11, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      128(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z12, Z25, Z25
-	VMULPS       Z13, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      192(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z14, Z26, Z26
-	VMULPS       Z15, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      256(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z16, Z27, Z27
-	VMULPS       Z17, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      320(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z18, Z28, Z28
-	VMULPS       Z19, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      384(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z20, Z29, Z29
-	VMULPS       Z21, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      448(DX), Z30
-	VPERMILPS    $0xb1, Z30, Z31
-	VMULPS       Z22, Z30, Z30
-	VMULPS       Z23, Z31, Z31
-	VADDPS       Z31, Z30, Z30
-	VMOVUPS      Z7, 1024(AX)
-	VMOVUPS      Z24, 1088(AX)
-	VMOVUPS      Z25, 1152(AX)
-	VMOVUPS      Z26, 1216(AX)
-	VMOVUPS      Z27, 1280(AX)
-	VMOVUPS      Z28, 1344(AX)
-	VMOVUPS      Z29, 1408(AX)
-	VMOVUPS      Z30, 1472(AX)
-	VRANGEPS     $0x0b, Z7, Z24, Z31
-	VFMADD231PS  Z7, Z24, Z2
-	VRANGEPS     $0x0b, Z25, Z26, Z7
-	VFMADD231PS  Z25, Z26, Z3
-	VRANGEPS     $0x0b, Z27, Z28, Z24
-	VFMADD231PS  Z27, Z28, Z2
-	VRANGEPS     $0x0b, Z29, Z30, Z25
-	VFMADD231PS  Z29, Z30, Z3
-	VPUNPCKLDQ   Z7, Z31, Z26
-	VPUNPCKHDQ   Z7, Z31, Z7
-	VPMAXUD      Z7, Z26, Z26
-	VPUNPCKLDQ   Z25, Z24, Z7
-	VPUNPCKHDQ   Z25, Z24, Z24
-	VPMAXUD      Z24, Z7, Z7
-	VPUNPCKLQDQ  Z7, Z26, Z24
-	VPUNPCKHQDQ  Z7, Z26, Z7
-	VPMAXUD      Z7, Z24, Z24
-	VMOVAPS      Z24, Z7
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z8
-	VPERMILPS    $0xb1, Z8, Z24
-	VMULPS       Z1, Z8, Z8
-	VMULPS       Z9, Z24, Z24
-	VADDPS       Z24, Z8, Z8
-	VMOVUPS      64(DX), Z1
-	VPERMILPS    $0xb1, Z1, Z9
-	VMULPS       Z10, Z1, Z1
-	VMULPS       Z11, Z9, Z9
-	VADDPS       Z9, Z1, Z1
-	VMOVUPS      128(DX), Z9
-	VPERMILPS    $0xb1, Z9, Z10
-	VMULPS       Z12, Z9, Z9
-	VMULPS       Z13, Z10, Z10
-	VADDPS       Z10, Z9, Z9
-	VMOVUPS      192(DX), Z10
-	VPERMILPS    $0xb1, Z10, Z11
-	VMULPS       Z14, Z10, Z10
-	VMULPS       Z15, Z11, Z11
-	VADDPS       Z11, Z10, Z10
-	VMOVUPS      256(DX), Z11
-	VPERMILPS    $0xb1, Z11, Z12
-	VMULPS       Z16, Z11, Z11
-	VMULPS       Z17, Z12, Z12
-	VADDPS       Z12, Z11, Z11
-	VMOVUPS      320(DX), Z12
-	VPERMILPS    $0xb1, Z12, Z13
-	VMULPS       Z18, Z12, Z12
-	VMULPS       Z19, Z13, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVUPS      384(DX), Z13
-	VPERMILPS    $0xb1, Z13, Z14
-	VMULPS       Z20, Z13, Z13
-	VMULPS       Z21, Z14, Z14
-	VADDPS       Z14, Z13, Z13
-	VMOVUPS      448(DX), Z14
-	VPERMILPS    $0xb1, Z14, Z15
-	VMULPS       Z22, Z14, Z14
-	VMULPS       Z23, Z15, Z15
-	VADDPS       Z15, Z14, Z14
-	VMOVUPS      Z8, 1536(AX)
-	VMOVUPS      Z1, 1600(AX)
-	VMOVUPS      Z9, 1664(AX)
-	VMOVUPS      Z10, 1728(AX)
-	VMOVUPS      Z11, 1792(AX)
-	VMOVUPS      Z12, 1856(AX)
-	VMOVUPS      Z13, 1920(AX)
-	VMOVUPS      Z14, 1984(AX)
-	VRANGEPS     $0x0b, Z8, Z1, Z15
-	VFMADD231PS  Z8, Z1, Z2
-	VRANGEPS     $0x0b, Z9, Z10, Z1
-	VFMADD231PS  Z9, Z10, Z3
-	VRANGEPS     $0x0b, Z11, Z12, Z8
-	VFMADD231PS  Z11, Z12, Z2
-	VRANGEPS     $0x0b, Z13, Z14, Z9
-	VFMADD231PS  Z13, Z14, Z3
-	VPUNPCKLDQ   Z1, Z15, Z10
-	VPUNPCKHDQ   Z1, Z15, Z1
-	VPMAXUD      Z1, Z10, Z10
-	VPUNPCKLDQ   Z9, Z8, Z1
-	VPUNPCKHDQ   Z9, Z8, Z8
-	VPMAXUD      Z8, Z1, Z1
-	VPUNPCKLQDQ  Z1, Z10, Z8
-	VPUNPCKHQDQ  Z1, Z10, Z1
-	VPMAXUD      Z1, Z8, Z8
-	VMOVAPS      Z8, Z8
-	LEAQ         (DX)(BX*4), DX
+	MOVQ         (SP), SI
+	LEAQ         4608(SI), SI
 
-found7:
-	VCMPPS   $0x03, Z2, Z3, K1
-	KORTESTW K1, K1
-	JNZ      nan8
+unit7:
+	VMOVUPS     (DX), Z5
+	VPERMILPS   $0xb1, Z5, Z13
+	VMULPS      Z10, Z5, Z5
+	VMULPS      Z11, Z13, Z13
+	VADDPS      Z13, Z5, Z5
+	VMOVUPS     64(DX), Z13
+	VPERMILPS   $0xb1, Z13, Z17
+	VMULPS      Z12, Z13, Z13
+	VMULPS      Z7, Z17, Z17
+	VADDPS      Z17, Z13, Z13
+	VMOVUPS     128(DX), Z17
+	VPERMILPS   $0xb1, Z17, Z23
+	VMULPS      Z14, Z17, Z17
+	VMULPS      Z15, Z23, Z23
+	VADDPS      Z23, Z17, Z17
+	VMOVUPS     192(DX), Z23
+	VPERMILPS   $0xb1, Z23, Z24
+	VMULPS      Z16, Z23, Z23
+	VMULPS      Z8, Z24, Z24
+	VADDPS      Z24, Z23, Z23
+	VMOVUPS     256(DX), Z24
+	VPERMILPS   $0xb1, Z24, Z25
+	VMULPS      Z18, Z24, Z24
+	VMULPS      Z19, Z25, Z25
+	VADDPS      Z25, Z24, Z24
+	VMOVUPS     320(DX), Z25
+	VPERMILPS   $0xb1, Z25, Z26
+	VMULPS      Z20, Z25, Z25
+	VMULPS      Z9, Z26, Z26
+	VADDPS      Z26, Z25, Z25
+	VMOVUPS     384(DX), Z26
+	VPERMILPS   $0xb1, Z26, Z27
+	VMULPS      Z21, Z26, Z26
+	VMULPS      Z22, Z27, Z27
+	VADDPS      Z27, Z26, Z26
+	VMOVUPS     448(DX), Z27
+	VPERMILPS   $0xb1, Z27, Z28
+	VMULPS      Z1, Z27, Z27
+	VMULPS      Z6, Z28, Z28
+	VADDPS      Z28, Z27, Z27
+	VMOVUPS     Z5, (AX)
+	VMOVUPS     Z13, 64(AX)
+	VMOVUPS     Z17, 128(AX)
+	VMOVUPS     Z23, 192(AX)
+	VMOVUPS     Z24, 256(AX)
+	VMOVUPS     Z25, 320(AX)
+	VMOVUPS     Z26, 384(AX)
+	VMOVUPS     Z27, 448(AX)
+	VRANGEPS    $0x0b, Z5, Z13, Z28
+	VFMADD231PS Z5, Z13, Z2
+	VRANGEPS    $0x0b, Z17, Z23, Z5
+	VFMADD231PS Z17, Z23, Z3
+	VRANGEPS    $0x0b, Z24, Z25, Z13
+	VFMADD231PS Z24, Z25, Z2
+	VRANGEPS    $0x0b, Z26, Z27, Z17
+	VFMADD231PS Z26, Z27, Z3
+	VPUNPCKLDQ  Z5, Z28, Z23
+	VPUNPCKHDQ  Z5, Z28, Z5
+	VPMAXUD     Z5, Z23, Z23
+	VPUNPCKLDQ  Z17, Z13, Z5
+	VPUNPCKHDQ  Z17, Z13, Z13
+	VPMAXUD     Z13, Z5, Z5
+	VPUNPCKLQDQ Z5, Z23, Z13
+	VPUNPCKHQDQ Z5, Z23, Z5
+	VPMAXUD     Z5, Z13, Z13
+	VMOVUPS     Z13, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit7
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 40(SP)
-	VSHUFI64X2  $0x88, Z6, Z5, Z1
-	VSHUFI64X2  $0xdd, Z6, Z5, Z5
-	VPMAXUD     Z5, Z1, Z1
-	VSHUFI64X2  $0x88, Z8, Z7, Z5
-	VSHUFI64X2  $0xdd, Z8, Z7, Z9
-	VPMAXUD     Z9, Z5, Z5
-	VSHUFI64X2  $0x88, Z5, Z1, Z9
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z1
+	VMOVUPS     4672(AX), Z5
+	VMOVUPS     4736(AX), Z6
+	VMOVUPS     4800(AX), Z7
+	VSHUFI64X2  $0x88, Z5, Z1, Z8
 	VSHUFI64X2  $0xdd, Z5, Z1, Z1
-	VPMAXUD     Z1, Z9, Z9
-	VDIVPS.BCST largestI8<>+0(SB), Z9, Z1
+	VPMAXUD     Z1, Z8, Z8
+	VSHUFI64X2  $0x88, Z7, Z6, Z1
+	VSHUFI64X2  $0xdd, Z7, Z6, Z5
+	VPMAXUD     Z5, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z8, Z5
+	VSHUFI64X2  $0xdd, Z1, Z8, Z1
+	VPMAXUD     Z1, Z5, Z5
+	VDIVPS.BCST largestI8<>+0(SB), Z5, Z1
 	VMOVUPS     Z1, Z1
 
 	// 2. these heads
 write4:
-	MOVQ  (SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head10:
@@ -9650,53 +6570,53 @@ head10:
 	MOVQ         BX, R8
 	SHLQ         $0x02, R8
 	MOVQ         CX, R9
-	MOVWLZX      72(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      74(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	MOVWLZX      76(SP)(R8*2), R10
+	MOVWLZX      84(SP)(R8*2), R10
 	MOVW         R10, 68(R9)
-	MOVWLZX      78(SP)(R8*2), R10
+	MOVWLZX      86(SP)(R8*2), R10
 	MOVW         R10, 102(R9)
-	VBROADCASTSS 104(SP)(R8*4), Z5
-	VMULPS       (DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 112(SP)(R8*4), Z5
+	VMULPS       (DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       64(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 2(R9)
-	VBROADCASTSS 108(SP)(R8*4), Z5
-	VMULPS       128(DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 116(SP)(R8*4), Z5
+	VMULPS       128(DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       192(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 36(R9)
-	VBROADCASTSS 112(SP)(R8*4), Z5
-	VMULPS       256(DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 120(SP)(R8*4), Z5
+	VMULPS       256(DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       320(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 70(R9)
-	VBROADCASTSS 116(SP)(R8*4), Z5
-	VMULPS       384(DX), Z5, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 124(SP)(R8*4), Z5
+	VMULPS       384(DX), Z5, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       448(DX), Z5, Z5
 	VPORD        Z0, Z5, Z5
 	VCVTPS2DQ    Z5, Z5
-	VPERMT2W     Z5, Z4, Z9
-	VPMOVWB      Z9, Y5
+	VPERMT2W     Z5, Z4, Z6
+	VPMOVWB      Z6, Y5
 	VMOVUPS      Y5, 104(R9)
 	ADDQ         $0x00000200, DX
 	ADDQ         $0x00000088, R9
@@ -9714,11 +6634,11 @@ head10:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -9728,28 +6648,30 @@ pairs2:
 	CMPQ         AX, $0x20
 	JNE          pairs16
 	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
+	MOVQ         (SP), AX
+	VMOVUPS      Z2, 4608(AX)
+	VMOVUPS      Z2, 4672(AX)
+	VMOVUPS      Z2, 4736(AX)
+	VMOVUPS      Z2, 4800(AX)
 
 heads17:
 	VBROADCASTSS one32<>+0(SB), Z2
 	VDIVPS       Z1, Z2, Z2
-	VPMINUD.BCST nan32<>+0(SB), Z1, Z9
-	VCVTPS2PH    $0x00, Z9, Y9
-	VMOVUPS      Y9, 72(SP)
-	VMOVUPS      Z2, 104(SP)
-	MOVQ         8(SP), AX
-	MOVQ         AX, (SP)
-	MOVQ         24(SP), AX
-	MOVQ         AX, 16(SP)
+	VPMINUD.BCST nan32<>+0(SB), Z1, Z6
+	VCVTPS2PH    $0x00, Z6, Y6
+	VMOVUPS      Y6, 80(SP)
+	VMOVUPS      Z2, 112(SP)
+	MOVQ         16(SP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         32(SP), AX
+	MOVQ         AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same20
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+40(FP)
 	JZ         write18
 	MOVQ       x+8(FP), AX
@@ -9778,360 +6700,152 @@ same20:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 48(SP)
-	MOVQ         CX, 8(SP)
-	MOVQ         24(SP), AX
-	XORQ         32(SP), AX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 56(SP)
+	MOVQ         CX, 16(SP)
+	MOVQ         32(SP), AX
+	XORQ         40(SP), AX
+	MOVQ         AX, 32(SP)
 	MOVQ         cos+16(FP), BX
 	MOVQ         sin+24(FP), SI
-	VMOVUPS      low32<>+0(SB), Z14
+	VMOVUPS      low32<>+0(SB), Z1
 	VMOVUPS      high32<>+0(SB), Z2
-	VBROADCASTSS signBit32<>+0(SB), Z12
-	VMOVUPS      (BX), Z11
-	VMOVUPS      (SI), Z13
-	VPXORD       Z12, Z13, Z15
-	VMOVAPS      Z11, Z1
-	VPERMT2PS    Z11, Z14, Z1
-	VMOVAPS      Z15, Z9
-	VPERMT2PS    Z13, Z14, Z9
-	VMOVAPS      Z11, Z10
-	VPERMT2PS    Z11, Z2, Z10
-	VMOVAPS      Z15, Z11
-	VPERMT2PS    Z13, Z2, Z11
-	VMOVUPS      64(BX), Z15
-	VMOVUPS      64(SI), Z16
-	VPXORD       Z12, Z16, Z17
-	VMOVAPS      Z15, Z12
-	VPERMT2PS    Z15, Z14, Z12
-	VMOVAPS      Z17, Z13
-	VPERMT2PS    Z16, Z14, Z13
-	VMOVAPS      Z15, Z14
-	VPERMT2PS    Z15, Z2, Z14
-	VMOVAPS      Z17, Z15
-	VPERMT2PS    Z16, Z2, Z15
-	VPXORD       Z7, Z7, Z7
-	VPXORD       Z8, Z8, Z8
+	VBROADCASTSS signBit32<>+0(SB), Z6
+	VMOVUPS      (BX), Z7
+	VMOVUPS      (SI), Z8
+	VPXORD       Z6, Z8, Z9
+	VMOVAPS      Z7, Z10
+	VPERMT2PS    Z7, Z1, Z10
+	VMOVAPS      Z9, Z11
+	VPERMT2PS    Z8, Z1, Z11
+	VMOVAPS      Z7, Z12
+	VPERMT2PS    Z7, Z2, Z12
+	VMOVAPS      Z9, Z7
+	VPERMT2PS    Z8, Z2, Z7
+	VMOVUPS      64(BX), Z8
+	VMOVUPS      64(SI), Z9
+	VPXORD       Z6, Z9, Z6
+	VMOVAPS      Z8, Z13
+	VPERMT2PS    Z8, Z1, Z13
+	VMOVAPS      Z6, Z14
+	VPERMT2PS    Z9, Z1, Z14
+	VMOVAPS      Z8, Z1
+	VPERMT2PS    Z8, Z2, Z1
+	VMOVAPS      Z6, Z6
+	VPERMT2PS    Z9, Z2, Z6
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z5, Z5, Z5
 	MOVQ         xHeadStride+80(FP), BX
-	VMOVUPS      (DX), Z2
-	VPERMILPS    $0xb1, Z2, Z16
-	VMULPS       Z1, Z2, Z2
-	VMULPS       Z9, Z16, Z16
-	VADDPS       Z16, Z2, Z2
-	VMOVUPS      64(DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z10, Z16, Z16
-	VMULPS       Z11, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      128(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z12, Z17, Z17
-	VMULPS       Z13, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      192(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z19
-	VMULPS       Z14, Z18, Z18
-	VMULPS       Z15, Z19, Z19
-	VADDPS       Z19, Z18, Z18
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z16, 64(AX)
-	VMOVUPS      Z17, 128(AX)
-	VMOVUPS      Z18, 192(AX)
-	VRANGEPS     $0x0b, Z2, Z16, Z19
-	VFMADD231PS  Z2, Z16, Z7
-	VRANGEPS     $0x0b, Z17, Z18, Z2
-	VFMADD231PS  Z17, Z18, Z8
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z1, Z16, Z16
-	VMULPS       Z9, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      64(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z10, Z17, Z17
-	VMULPS       Z11, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      128(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z20
-	VMULPS       Z12, Z18, Z18
-	VMULPS       Z13, Z20, Z20
-	VADDPS       Z20, Z18, Z18
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z21
-	VMULPS       Z14, Z20, Z20
-	VMULPS       Z15, Z21, Z21
-	VADDPS       Z21, Z20, Z20
-	VMOVUPS      Z16, 256(AX)
-	VMOVUPS      Z17, 320(AX)
-	VMOVUPS      Z18, 384(AX)
-	VMOVUPS      Z20, 448(AX)
-	VRANGEPS     $0x0b, Z16, Z17, Z21
-	VFMADD231PS  Z16, Z17, Z7
-	VRANGEPS     $0x0b, Z18, Z20, Z16
-	VFMADD231PS  Z18, Z20, Z8
-	VPUNPCKLDQ   Z2, Z19, Z17
-	VPUNPCKHDQ   Z2, Z19, Z2
-	VPMAXUD      Z2, Z17, Z17
-	VPUNPCKLDQ   Z16, Z21, Z2
-	VPUNPCKHDQ   Z16, Z21, Z16
-	VPMAXUD      Z16, Z2, Z2
-	VPUNPCKLQDQ  Z2, Z17, Z16
-	VPUNPCKHQDQ  Z2, Z17, Z2
-	VPMAXUD      Z2, Z16, Z16
-	VMOVAPS      Z16, Z2
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found21
-	VMOVUPS      (DX), Z3
-	VPERMILPS    $0xb1, Z3, Z16
-	VMULPS       Z1, Z3, Z3
-	VMULPS       Z9, Z16, Z16
-	VADDPS       Z16, Z3, Z3
-	VMOVUPS      64(DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z10, Z16, Z16
-	VMULPS       Z11, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      128(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z12, Z17, Z17
-	VMULPS       Z13, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      192(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z19
-	VMULPS       Z14, Z18, Z18
-	VMULPS       Z15, Z19, Z19
-	VADDPS       Z19, Z18, Z18
-	VMOVUPS      Z3, 512(AX)
-	VMOVUPS      Z16, 576(AX)
-	VMOVUPS      Z17, 640(AX)
-	VMOVUPS      Z18, 704(AX)
-	VRANGEPS     $0x0b, Z3, Z16, Z19
-	VFMADD231PS  Z3, Z16, Z7
-	VRANGEPS     $0x0b, Z17, Z18, Z3
-	VFMADD231PS  Z17, Z18, Z8
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z1, Z16, Z16
-	VMULPS       Z9, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      64(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z10, Z17, Z17
-	VMULPS       Z11, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      128(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z20
-	VMULPS       Z12, Z18, Z18
-	VMULPS       Z13, Z20, Z20
-	VADDPS       Z20, Z18, Z18
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z21
-	VMULPS       Z14, Z20, Z20
-	VMULPS       Z15, Z21, Z21
-	VADDPS       Z21, Z20, Z20
-	VMOVUPS      Z16, 768(AX)
-	VMOVUPS      Z17, 832(AX)
-	VMOVUPS      Z18, 896(AX)
-	VMOVUPS      Z20, 960(AX)
-	VRANGEPS     $0x0b, Z16, Z17, Z21
-	VFMADD231PS  Z16, Z17, Z7
-	VRANGEPS     $0x0b, Z18, Z20, Z16
-	VFMADD231PS  Z18, Z20, Z8
-	VPUNPCKLDQ   Z3, Z19, Z17
-	VPUNPCKHDQ   Z3, Z19, Z3
-	VPMAXUD      Z3, Z17, Z17
-	VPUNPCKLDQ   Z16, Z21, Z3
-	VPUNPCKHDQ   Z16, Z21, Z16
-	VPMAXUD      Z16, Z3, Z3
-	VPUNPCKLQDQ  Z3, Z17, Z16
-	VPUNPCKHQDQ  Z3, Z17, Z3
-	VPMAXUD      Z3, Z16, Z16
-	VMOVAPS      Z16, Z3
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found21
-	VMOVUPS      (DX), Z5
-	VPERMILPS    $0xb1, Z5, Z16
-	VMULPS       Z1, Z5, Z5
-	VMULPS       Z9, Z16, Z16
-	VADDPS       Z16, Z5, Z5
-	VMOVUPS      64(DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z10, Z16, Z16
-	VMULPS       Z11, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      128(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z12, Z17, Z17
-	VMULPS       Z13, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      192(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z19
-	VMULPS       Z14, Z18, Z18
-	VMULPS       Z15, Z19, Z19
-	VADDPS       Z19, Z18, Z18
-	VMOVUPS      Z5, 1024(AX)
-	VMOVUPS      Z16, 1088(AX)
-	VMOVUPS      Z17, 1152(AX)
-	VMOVUPS      Z18, 1216(AX)
-	VRANGEPS     $0x0b, Z5, Z16, Z19
-	VFMADD231PS  Z5, Z16, Z7
-	VRANGEPS     $0x0b, Z17, Z18, Z5
-	VFMADD231PS  Z17, Z18, Z8
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z1, Z16, Z16
-	VMULPS       Z9, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      64(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z10, Z17, Z17
-	VMULPS       Z11, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      128(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z20
-	VMULPS       Z12, Z18, Z18
-	VMULPS       Z13, Z20, Z20
-	VADDPS       Z20, Z18, Z18
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z21
-	VMULPS       Z14, Z20, Z20
-	VMULPS       Z15, Z21, Z21
-	VADDPS       Z21, Z20, Z20
-	VMOVUPS      Z16, 1280(AX)
-	VMOVUPS      Z17, 1344(AX)
-	VMOVUPS      Z18, 1408(AX)
-	VMOVUPS      Z20, 1472(AX)
-	VRANGEPS     $0x0b, Z16, Z17, Z21
-	VFMADD231PS  Z16, Z17, Z7
-	VRANGEPS     $0x0b, Z18, Z20, Z16
-	VFMADD231PS  Z18, Z20, Z8
-	VPUNPCKLDQ   Z5, Z19, Z17
-	VPUNPCKHDQ   Z5, Z19, Z5
-	VPMAXUD      Z5, Z17, Z17
-	VPUNPCKLDQ   Z16, Z21, Z5
-	VPUNPCKHDQ   Z16, Z21, Z16
-	VPMAXUD      Z16, Z5, Z5
-	VPUNPCKLQDQ  Z5, Z17, Z16
-	VPUNPCKHQDQ  Z5, Z17, Z5
-	VPMAXUD      Z5, Z16, Z16
-	VMOVAPS      Z16, Z5
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found21
-	VMOVUPS      (DX), Z6
-	VPERMILPS    $0xb1, Z6, Z16
-	VMULPS       Z1, Z6, Z6
-	VMULPS       Z9, Z16, Z16
-	VADDPS       Z16, Z6, Z6
-	VMOVUPS      64(DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z10, Z16, Z16
-	VMULPS       Z11, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      128(DX), Z17
-	VPERMILPS    $0xb1, Z17, Z18
-	VMULPS       Z12, Z17, Z17
-	VMULPS       Z13, Z18, Z18
-	VADDPS       Z18, Z17, Z17
-	VMOVUPS      192(DX), Z18
-	VPERMILPS    $0xb1, Z18, Z19
-	VMULPS       Z14, Z18, Z18
-	VMULPS       Z15, Z19, Z19
-	VADDPS       Z19, Z18, Z18
-	VMOVUPS      Z6, 1536(AX)
-	VMOVUPS      Z16, 1600(AX)
-	VMOVUPS      Z17, 1664(AX)
-	VMOVUPS      Z18, 1728(AX)
-	VRANGEPS     $0x0b, Z6, Z16, Z19
-	VFMADD231PS  Z6, Z16, Z7
-	VRANGEPS     $0x0b, Z17, Z18, Z6
-	VFMADD231PS  Z17, Z18, Z8
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z16
-	VPERMILPS    $0xb1, Z16, Z17
-	VMULPS       Z1, Z16, Z16
-	VMULPS       Z9, Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVUPS      64(DX), Z1
-	VPERMILPS    $0xb1, Z1, Z9
-	VMULPS       Z10, Z1, Z1
-	VMULPS       Z11, Z9, Z9
-	VADDPS       Z9, Z1, Z1
-	VMOVUPS      128(DX), Z9
-	VPERMILPS    $0xb1, Z9, Z10
-	VMULPS       Z12, Z9, Z9
-	VMULPS       Z13, Z10, Z10
-	VADDPS       Z10, Z9, Z9
-	VMOVUPS      192(DX), Z10
-	VPERMILPS    $0xb1, Z10, Z11
-	VMULPS       Z14, Z10, Z10
-	VMULPS       Z15, Z11, Z11
-	VADDPS       Z11, Z10, Z10
-	VMOVUPS      Z16, 1792(AX)
-	VMOVUPS      Z1, 1856(AX)
-	VMOVUPS      Z9, 1920(AX)
-	VMOVUPS      Z10, 1984(AX)
-	VRANGEPS     $0x0b, Z16, Z1, Z11
-	VFMADD231PS  Z16, Z1, Z7
-	VRANGEPS     $0x0b, Z9, Z10, Z1
-	VFMADD231PS  Z9, Z10, Z8
-	VPUNPCKLDQ   Z6, Z19, Z9
-	VPUNPCKHDQ   Z6, Z19, Z6
-	VPMAXUD      Z6, Z9, Z9
-	VPUNPCKLDQ   Z1, Z11, Z6
-	VPUNPCKHDQ   Z1, Z11, Z1
-	VPMAXUD      Z1, Z6, Z6
-	VPUNPCKLQDQ  Z6, Z9, Z1
-	VPUNPCKHQDQ  Z6, Z9, Z6
-	VPMAXUD      Z6, Z1, Z1
-	VMOVAPS      Z1, Z6
-	LEAQ         (DX)(BX*4), DX
+	MOVQ         (SP), SI
+	LEAQ         4608(SI), SI
 
-found21:
-	VCMPPS   $0x03, Z7, Z8, K1
-	KORTESTW K1, K1
-	JNZ      nan22
+unit21:
+	VMOVUPS     (DX), Z2
+	VPERMILPS   $0xb1, Z2, Z8
+	VMULPS      Z10, Z2, Z2
+	VMULPS      Z11, Z8, Z8
+	VADDPS      Z8, Z2, Z2
+	VMOVUPS     64(DX), Z8
+	VPERMILPS   $0xb1, Z8, Z9
+	VMULPS      Z12, Z8, Z8
+	VMULPS      Z7, Z9, Z9
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     128(DX), Z9
+	VPERMILPS   $0xb1, Z9, Z15
+	VMULPS      Z13, Z9, Z9
+	VMULPS      Z14, Z15, Z15
+	VADDPS      Z15, Z9, Z9
+	VMOVUPS     192(DX), Z15
+	VPERMILPS   $0xb1, Z15, Z16
+	VMULPS      Z1, Z15, Z15
+	VMULPS      Z6, Z16, Z16
+	VADDPS      Z16, Z15, Z15
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     Z8, 64(AX)
+	VMOVUPS     Z9, 128(AX)
+	VMOVUPS     Z15, 192(AX)
+	VRANGEPS    $0x0b, Z2, Z8, Z16
+	VFMADD231PS Z2, Z8, Z3
+	VRANGEPS    $0x0b, Z9, Z15, Z2
+	VFMADD231PS Z9, Z15, Z5
+	XORQ        DI, DI
+	DECQ        CX
+	CMOVQGT     BX, DI
+	LEAQ        (DX)(DI*4), DX
+	VMOVUPS     (DX), Z8
+	VPERMILPS   $0xb1, Z8, Z9
+	VMULPS      Z10, Z8, Z8
+	VMULPS      Z11, Z9, Z9
+	VADDPS      Z9, Z8, Z8
+	VMOVUPS     64(DX), Z9
+	VPERMILPS   $0xb1, Z9, Z15
+	VMULPS      Z12, Z9, Z9
+	VMULPS      Z7, Z15, Z15
+	VADDPS      Z15, Z9, Z9
+	VMOVUPS     128(DX), Z15
+	VPERMILPS   $0xb1, Z15, Z17
+	VMULPS      Z13, Z15, Z15
+	VMULPS      Z14, Z17, Z17
+	VADDPS      Z17, Z15, Z15
+	VMOVUPS     192(DX), Z17
+	VPERMILPS   $0xb1, Z17, Z18
+	VMULPS      Z1, Z17, Z17
+	VMULPS      Z6, Z18, Z18
+	VADDPS      Z18, Z17, Z17
+	VMOVUPS     Z8, 256(AX)
+	VMOVUPS     Z9, 320(AX)
+	VMOVUPS     Z15, 384(AX)
+	VMOVUPS     Z17, 448(AX)
+	VRANGEPS    $0x0b, Z8, Z9, Z18
+	VFMADD231PS Z8, Z9, Z3
+	VRANGEPS    $0x0b, Z15, Z17, Z8
+	VFMADD231PS Z15, Z17, Z5
+	VPUNPCKLDQ  Z2, Z16, Z9
+	VPUNPCKHDQ  Z2, Z16, Z2
+	VPMAXUD     Z2, Z9, Z9
+	VPUNPCKLDQ  Z8, Z18, Z2
+	VPUNPCKHDQ  Z8, Z18, Z8
+	VPMAXUD     Z8, Z2, Z2
+	VPUNPCKLQDQ Z2, Z9, Z8
+	VPUNPCKHQDQ Z2, Z9, Z2
+	VPMAXUD     Z2, Z8, Z8
+	VMOVUPS     Z8, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit21
+	VCMPPS      $0x03, Z3, Z5, K1
+	KORTESTW    K1, K1
+	JNZ         nan22
 
 largest23:
-	MOVQ        DX, 40(SP)
-	VSHUFI64X2  $0x88, Z3, Z2, Z1
-	VSHUFI64X2  $0xdd, Z3, Z2, Z2
-	VPMAXUD     Z2, Z1, Z1
-	VSHUFI64X2  $0x88, Z6, Z5, Z2
-	VSHUFI64X2  $0xdd, Z6, Z5, Z9
-	VPMAXUD     Z9, Z2, Z2
-	VSHUFI64X2  $0x88, Z2, Z1, Z9
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z1
+	VMOVUPS     4672(AX), Z2
+	VMOVUPS     4736(AX), Z6
+	VMOVUPS     4800(AX), Z7
+	VSHUFI64X2  $0x88, Z2, Z1, Z8
 	VSHUFI64X2  $0xdd, Z2, Z1, Z1
-	VPMAXUD     Z1, Z9, Z9
-	VDIVPS.BCST largestI8<>+0(SB), Z9, Z1
+	VPMAXUD     Z1, Z8, Z8
+	VSHUFI64X2  $0x88, Z7, Z6, Z1
+	VSHUFI64X2  $0xdd, Z7, Z6, Z2
+	VPMAXUD     Z2, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z8, Z2
+	VSHUFI64X2  $0xdd, Z1, Z8, Z1
+	VPMAXUD     Z1, Z2, Z2
+	VDIVPS.BCST largestI8<>+0(SB), Z2, Z1
 	VMOVUPS     Z1, Z1
 
 	// 2. these heads
 write18:
-	MOVQ  (SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next19
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head24:
@@ -10144,29 +6858,29 @@ head24:
 	MOVQ         BX, R8
 	SHLQ         $0x01, R8
 	MOVQ         CX, R9
-	MOVWLZX      72(SP)(R8*2), R10
+	MOVWLZX      80(SP)(R8*2), R10
 	MOVW         R10, (R9)
-	MOVWLZX      74(SP)(R8*2), R10
+	MOVWLZX      82(SP)(R8*2), R10
 	MOVW         R10, 34(R9)
-	VBROADCASTSS 104(SP)(R8*4), Z2
-	VMULPS       (DX), Z2, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 112(SP)(R8*4), Z2
+	VMULPS       (DX), Z2, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       64(DX), Z2, Z2
 	VPORD        Z0, Z2, Z2
 	VCVTPS2DQ    Z2, Z2
-	VPERMT2W     Z2, Z4, Z9
-	VPMOVWB      Z9, Y2
+	VPERMT2W     Z2, Z4, Z6
+	VPMOVWB      Z6, Y2
 	VMOVUPS      Y2, 2(R9)
-	VBROADCASTSS 108(SP)(R8*4), Z2
-	VMULPS       128(DX), Z2, Z9
-	VPORD        Z0, Z9, Z9
-	VCVTPS2DQ    Z9, Z9
+	VBROADCASTSS 116(SP)(R8*4), Z2
+	VMULPS       128(DX), Z2, Z6
+	VPORD        Z0, Z6, Z6
+	VCVTPS2DQ    Z6, Z6
 	VMULPS       192(DX), Z2, Z2
 	VPORD        Z0, Z2, Z2
 	VCVTPS2DQ    Z2, Z2
-	VPERMT2W     Z2, Z4, Z9
-	VPMOVWB      Z9, Y2
+	VPERMT2W     Z2, Z4, Z6
+	VPMOVWB      Z6, Y2
 	VMOVUPS      Y2, 36(R9)
 	ADDQ         $0x00000100, DX
 	ADDQ         $0x00000044, R9
@@ -10184,11 +6898,11 @@ head24:
 same25:
 	DECQ AX
 	JNZ  head24
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next19:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads17
 	JMP   done1
@@ -10200,187 +6914,75 @@ done1:
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z1
-	VPANDD       (AX), Z1, Z5
-	VPANDD       64(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       128(AX), Z1, Z6
-	VPANDD       192(AX), Z1, Z7
-	VPMAXUD      Z7, Z6, Z6
-	VPANDD       256(AX), Z1, Z7
-	VPANDD       320(AX), Z1, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPANDD       384(AX), Z1, Z8
-	VPANDD       448(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPUNPCKLDQ   Z6, Z5, Z9
-	VPUNPCKHDQ   Z6, Z5, Z5
-	VPMAXUD      Z5, Z9, Z9
-	VPUNPCKLDQ   Z8, Z7, Z5
-	VPUNPCKHDQ   Z8, Z7, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPUNPCKLQDQ  Z5, Z9, Z6
-	VPUNPCKHQDQ  Z5, Z9, Z5
-	VPMAXUD      Z5, Z6, Z6
-	VMOVAPS      Z6, Z5
-	VPANDD       512(AX), Z1, Z6
-	VPANDD       576(AX), Z1, Z7
-	VPMAXUD      Z7, Z6, Z6
-	VPANDD       640(AX), Z1, Z7
-	VPANDD       704(AX), Z1, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPANDD       768(AX), Z1, Z8
-	VPANDD       832(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       896(AX), Z1, Z9
-	VPANDD       960(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPUNPCKLDQ   Z7, Z6, Z10
-	VPUNPCKHDQ   Z7, Z6, Z6
-	VPMAXUD      Z6, Z10, Z10
-	VPUNPCKLDQ   Z9, Z8, Z6
-	VPUNPCKHDQ   Z9, Z8, Z7
-	VPMAXUD      Z7, Z6, Z6
-	VPUNPCKLQDQ  Z6, Z10, Z7
-	VPUNPCKHQDQ  Z6, Z10, Z6
-	VPMAXUD      Z6, Z7, Z7
-	VMOVAPS      Z7, Z6
-	VPANDD       1024(AX), Z1, Z7
-	VPANDD       1088(AX), Z1, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPANDD       1152(AX), Z1, Z8
-	VPANDD       1216(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1280(AX), Z1, Z9
-	VPANDD       1344(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1408(AX), Z1, Z10
-	VPANDD       1472(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPUNPCKLDQ   Z8, Z7, Z11
-	VPUNPCKHDQ   Z8, Z7, Z7
-	VPMAXUD      Z7, Z11, Z11
-	VPUNPCKLDQ   Z10, Z9, Z7
-	VPUNPCKHDQ   Z10, Z9, Z8
-	VPMAXUD      Z8, Z7, Z7
-	VPUNPCKLQDQ  Z7, Z11, Z8
-	VPUNPCKHQDQ  Z7, Z11, Z7
-	VPMAXUD      Z7, Z8, Z8
-	VMOVAPS      Z8, Z7
-	VPANDD       1536(AX), Z1, Z8
-	VPANDD       1600(AX), Z1, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1664(AX), Z1, Z9
-	VPANDD       1728(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1792(AX), Z1, Z10
-	VPANDD       1856(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPANDD       1920(AX), Z1, Z11
-	VPANDD       1984(AX), Z1, Z1
-	VPMAXUD      Z1, Z11, Z11
-	VPUNPCKLDQ   Z9, Z8, Z1
-	VPUNPCKHDQ   Z9, Z8, Z8
-	VPMAXUD      Z8, Z1, Z1
-	VPUNPCKLDQ   Z11, Z10, Z8
-	VPUNPCKHDQ   Z11, Z10, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPUNPCKLQDQ  Z8, Z1, Z9
-	VPUNPCKHQDQ  Z8, Z1, Z1
-	VPMAXUD      Z1, Z9, Z9
-	VMOVAPS      Z9, Z8
-	JMP          largest9
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
+	MOVQ         $0x00000004, BX
+
+unit28:
+	VPANDD      (AX), Z1, Z5
+	VPANDD      64(AX), Z1, Z6
+	VPMAXUD     Z6, Z5, Z5
+	VPANDD      128(AX), Z1, Z6
+	VPANDD      192(AX), Z1, Z7
+	VPMAXUD     Z7, Z6, Z6
+	VPANDD      256(AX), Z1, Z7
+	VPANDD      320(AX), Z1, Z8
+	VPMAXUD     Z8, Z7, Z7
+	VPANDD      384(AX), Z1, Z8
+	VPANDD      448(AX), Z1, Z9
+	VPMAXUD     Z9, Z8, Z8
+	VPUNPCKLDQ  Z6, Z5, Z9
+	VPUNPCKHDQ  Z6, Z5, Z5
+	VPMAXUD     Z5, Z9, Z9
+	VPUNPCKLDQ  Z8, Z7, Z5
+	VPUNPCKHDQ  Z8, Z7, Z6
+	VPMAXUD     Z6, Z5, Z5
+	VPUNPCKLQDQ Z5, Z9, Z6
+	VPUNPCKHQDQ Z5, Z9, Z5
+	VPMAXUD     Z5, Z6, Z6
+	VMOVUPS     Z6, (CX)
+	ADDQ        $+64, CX
+	ADDQ        $+512, AX
+	DECQ        BX
+	JNZ         unit28
+	JMP         largest9
 
 nan22:
 	VBROADCASTSS magnitude32<>+0(SB), Z1
-	VPANDD       (AX), Z1, Z2
-	VPANDD       64(AX), Z1, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       128(AX), Z1, Z3
-	VPANDD       192(AX), Z1, Z5
-	VPMAXUD      Z5, Z3, Z3
-	VPANDD       256(AX), Z1, Z5
-	VPANDD       320(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       384(AX), Z1, Z6
-	VPANDD       448(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPUNPCKLDQ   Z3, Z2, Z9
-	VPUNPCKHDQ   Z3, Z2, Z2
-	VPMAXUD      Z2, Z9, Z9
-	VPUNPCKLDQ   Z6, Z5, Z2
-	VPUNPCKHDQ   Z6, Z5, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPUNPCKLQDQ  Z2, Z9, Z3
-	VPUNPCKHQDQ  Z2, Z9, Z2
-	VPMAXUD      Z2, Z3, Z3
-	VMOVAPS      Z3, Z2
-	VPANDD       512(AX), Z1, Z3
-	VPANDD       576(AX), Z1, Z5
-	VPMAXUD      Z5, Z3, Z3
-	VPANDD       640(AX), Z1, Z5
-	VPANDD       704(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       768(AX), Z1, Z6
-	VPANDD       832(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPANDD       896(AX), Z1, Z9
-	VPANDD       960(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPUNPCKLDQ   Z5, Z3, Z10
-	VPUNPCKHDQ   Z5, Z3, Z3
-	VPMAXUD      Z3, Z10, Z10
-	VPUNPCKLDQ   Z9, Z6, Z3
-	VPUNPCKHDQ   Z9, Z6, Z5
-	VPMAXUD      Z5, Z3, Z3
-	VPUNPCKLQDQ  Z3, Z10, Z5
-	VPUNPCKHQDQ  Z3, Z10, Z3
-	VPMAXUD      Z3, Z5, Z5
-	VMOVAPS      Z5, Z3
-	VPANDD       1024(AX), Z1, Z5
-	VPANDD       1088(AX), Z1, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPANDD       1152(AX), Z1, Z6
-	VPANDD       1216(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPANDD       1280(AX), Z1, Z9
-	VPANDD       1344(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1408(AX), Z1, Z10
-	VPANDD       1472(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPUNPCKLDQ   Z6, Z5, Z11
-	VPUNPCKHDQ   Z6, Z5, Z5
-	VPMAXUD      Z5, Z11, Z11
-	VPUNPCKLDQ   Z10, Z9, Z5
-	VPUNPCKHDQ   Z10, Z9, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPUNPCKLQDQ  Z5, Z11, Z6
-	VPUNPCKHQDQ  Z5, Z11, Z5
-	VPMAXUD      Z5, Z6, Z6
-	VMOVAPS      Z6, Z5
-	VPANDD       1536(AX), Z1, Z6
-	VPANDD       1600(AX), Z1, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPANDD       1664(AX), Z1, Z9
-	VPANDD       1728(AX), Z1, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1792(AX), Z1, Z10
-	VPANDD       1856(AX), Z1, Z11
-	VPMAXUD      Z11, Z10, Z10
-	VPANDD       1920(AX), Z1, Z11
-	VPANDD       1984(AX), Z1, Z1
-	VPMAXUD      Z1, Z11, Z11
-	VPUNPCKLDQ   Z9, Z6, Z1
-	VPUNPCKHDQ   Z9, Z6, Z6
-	VPMAXUD      Z6, Z1, Z1
-	VPUNPCKLDQ   Z11, Z10, Z6
-	VPUNPCKHDQ   Z11, Z10, Z9
-	VPMAXUD      Z9, Z6, Z6
-	VPUNPCKLQDQ  Z6, Z1, Z9
-	VPUNPCKHQDQ  Z6, Z1, Z1
-	VPMAXUD      Z1, Z9, Z9
-	VMOVAPS      Z9, Z6
-	JMP          largest23
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
+	MOVQ         $0x00000004, BX
+
+unit29:
+	VPANDD      (AX), Z1, Z2
+	VPANDD      64(AX), Z1, Z6
+	VPMAXUD     Z6, Z2, Z2
+	VPANDD      128(AX), Z1, Z6
+	VPANDD      192(AX), Z1, Z7
+	VPMAXUD     Z7, Z6, Z6
+	VPANDD      256(AX), Z1, Z7
+	VPANDD      320(AX), Z1, Z8
+	VPMAXUD     Z8, Z7, Z7
+	VPANDD      384(AX), Z1, Z8
+	VPANDD      448(AX), Z1, Z9
+	VPMAXUD     Z9, Z8, Z8
+	VPUNPCKLDQ  Z6, Z2, Z9
+	VPUNPCKHDQ  Z6, Z2, Z2
+	VPMAXUD     Z2, Z9, Z9
+	VPUNPCKLDQ  Z8, Z7, Z2
+	VPUNPCKHDQ  Z8, Z7, Z6
+	VPMAXUD     Z6, Z2, Z2
+	VPUNPCKLQDQ Z2, Z9, Z6
+	VPUNPCKHQDQ Z2, Z9, Z2
+	VPMAXUD     Z2, Z6, Z6
+	VMOVUPS     Z6, (CX)
+	ADDQ        $+64, CX
+	ADDQ        $+512, AX
+	DECQ        BX
+	JNZ         unit29
+	JMP         largest23
 
 DATA low32<>+0(SB)/8, $0x0000001000000000
 DATA low32<>+8(SB)/8, $0x0000001100000001
@@ -10412,93 +7014,98 @@ DATA signBit32<>+48(SB)/8, $0x8000000080000000
 DATA signBit32<>+56(SB)/8, $0x8000000080000000
 GLOBL signBit32<>(SB), RODATA|NOPTR, $64
 
-// func RotateQuantizeRowInterleavedF32ToI8AVX2(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// func RotateQuantizeRowInterleavedF32ToI8AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX2(SB), $4816-104
+TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX2(SB), $5336-104
 	MOVQ    heads+72(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
 	MOVQ    tokens+48(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
-	VPXOR   X0, X0, X0
+	VPXOR   Y0, Y0, Y0
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 648(SP)
-	LEAQ    656(SP), AX
+	MOVQ    AX, 144(SP)
+	LEAQ    152(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, (SP)
+	MOVQ    AX, 32(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 32(SP)
+	MOVQ    CX, 40(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 8(SP)
+	MOVQ    AX, 16(SP)
 	MOVQ    x+16(FP), AX
-	MOVQ    AX, 40(SP)
+	MOVQ    AX, 48(SP)
 	MOVQ    y+0(FP), AX
+	MOVQ    AX, 64(SP)
+	MOVQ    heads+72(FP), AX
 	MOVQ    AX, 56(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 48(SP)
-	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 64(SP)
+	MOVQ    AX, 72(SP)
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
 	MOVQ    cos+24(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 72(SP)
+	VMOVUPS Y1, 4096(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 104(SP)
+	VMOVUPS Y1, 4128(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 136(SP)
+	VMOVUPS Y1, 4160(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 168(SP)
+	VMOVUPS Y1, 4192(CX)
 	VPERMPD $0xd8, 128(AX), Y1
-	VMOVUPS Y1, 200(SP)
+	VMOVUPS Y1, 4224(CX)
 	VPERMPD $0xd8, 160(AX), Y1
-	VMOVUPS Y1, 232(SP)
+	VMOVUPS Y1, 4256(CX)
 	VPERMPD $0xd8, 192(AX), Y1
-	VMOVUPS Y1, 264(SP)
+	VMOVUPS Y1, 4288(CX)
 	VPERMPD $0xd8, 224(AX), Y1
-	VMOVUPS Y1, 296(SP)
+	VMOVUPS Y1, 4320(CX)
 	MOVQ    sin+32(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 328(SP)
+	VMOVUPS Y1, 4352(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 360(SP)
+	VMOVUPS Y1, 4384(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 392(SP)
+	VMOVUPS Y1, 4416(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 424(SP)
+	VMOVUPS Y1, 4448(CX)
 	VPERMPD $0xd8, 128(AX), Y1
-	VMOVUPS Y1, 456(SP)
+	VMOVUPS Y1, 4480(CX)
 	VPERMPD $0xd8, 160(AX), Y1
-	VMOVUPS Y1, 488(SP)
+	VMOVUPS Y1, 4512(CX)
 	VPERMPD $0xd8, 192(AX), Y1
-	VMOVUPS Y1, 520(SP)
+	VMOVUPS Y1, 4544(CX)
 	VPERMPD $0xd8, 224(AX), Y1
-	VMOVUPS Y1, 552(SP)
+	VMOVUPS Y1, 4576(CX)
 
 heads3:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 584(SP)
-	VMOVUPS X0, 616(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -10524,39 +7131,41 @@ heads3:
 	PREFETCHT1 640(AX)
 	PREFETCHT1 704(AX)
 	MOVQ       cos+24(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 72(SP)
+	VMOVUPS    Y0, 4096(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 104(SP)
+	VMOVUPS    Y0, 4128(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 136(SP)
+	VMOVUPS    Y0, 4160(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 168(SP)
+	VMOVUPS    Y0, 4192(CX)
 	VPERMPD    $0xd8, 128(AX), Y0
-	VMOVUPS    Y0, 200(SP)
+	VMOVUPS    Y0, 4224(CX)
 	VPERMPD    $0xd8, 160(AX), Y0
-	VMOVUPS    Y0, 232(SP)
+	VMOVUPS    Y0, 4256(CX)
 	VPERMPD    $0xd8, 192(AX), Y0
-	VMOVUPS    Y0, 264(SP)
+	VMOVUPS    Y0, 4288(CX)
 	VPERMPD    $0xd8, 224(AX), Y0
-	VMOVUPS    Y0, 296(SP)
+	VMOVUPS    Y0, 4320(CX)
 	MOVQ       sin+32(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 328(SP)
+	VMOVUPS    Y0, 4352(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 360(SP)
+	VMOVUPS    Y0, 4384(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 392(SP)
+	VMOVUPS    Y0, 4416(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 424(SP)
+	VMOVUPS    Y0, 4448(CX)
 	VPERMPD    $0xd8, 128(AX), Y0
-	VMOVUPS    Y0, 456(SP)
+	VMOVUPS    Y0, 4480(CX)
 	VPERMPD    $0xd8, 160(AX), Y0
-	VMOVUPS    Y0, 488(SP)
+	VMOVUPS    Y0, 4512(CX)
 	VPERMPD    $0xd8, 192(AX), Y0
-	VMOVUPS    Y0, 520(SP)
+	VMOVUPS    Y0, 4544(CX)
 	VPERMPD    $0xd8, 224(AX), Y0
-	VMOVUPS    Y0, 552(SP)
+	VMOVUPS    Y0, 4576(CX)
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
@@ -10565,595 +7174,192 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
-	MOVQ    xHeadStride+88(FP), BX
-	VMOVUPS (DX), Y1
-	VSHUFPS $0xdd, 32(DX), Y1, Y5
-	VSHUFPS $0x88, 32(DX), Y1, Y1
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y1, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y1, Y1
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y1, Y1
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y5, 64(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y1, Y1
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 32(AX)
-	VMOVUPS Y6, 96(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 128(AX)
-	VMOVUPS Y6, 192(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 160(AX)
-	VMOVUPS Y7, 224(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 256(AX)
-	VMOVUPS Y7, 320(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 288(AX)
-	VMOVUPS Y8, 352(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 384(AX)
-	VMOVUPS Y8, 448(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 416(AX)
-	VMOVUPS Y9, 480(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y6, Y1, Y1
-	VPMAXUD Y7, Y1, Y1
-	VMOVAPS Y1, Y1
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y2
-	VSHUFPS $0xdd, 32(DX), Y2, Y5
-	VSHUFPS $0x88, 32(DX), Y2, Y2
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y2, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y2, Y2
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y2, Y2
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y2, 512(AX)
-	VMOVUPS Y5, 576(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y2, Y2
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 544(AX)
-	VMOVUPS Y6, 608(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y2, Y2
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 640(AX)
-	VMOVUPS Y6, 704(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 672(AX)
-	VMOVUPS Y7, 736(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 768(AX)
-	VMOVUPS Y7, 832(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 800(AX)
-	VMOVUPS Y8, 864(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 896(AX)
-	VMOVUPS Y8, 960(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 928(AX)
-	VMOVUPS Y9, 992(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y2, Y2
-	VPMAXUD Y6, Y2, Y2
-	VPMAXUD Y7, Y2, Y2
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y3
-	VSHUFPS $0xdd, 32(DX), Y3, Y5
-	VSHUFPS $0x88, 32(DX), Y3, Y3
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y3, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y3, Y3
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y3, Y3
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y3, 1024(AX)
-	VMOVUPS Y5, 1088(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y3, Y3
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1056(AX)
-	VMOVUPS Y6, 1120(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1152(AX)
-	VMOVUPS Y6, 1216(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1184(AX)
-	VMOVUPS Y7, 1248(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1280(AX)
-	VMOVUPS Y7, 1344(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1312(AX)
-	VMOVUPS Y8, 1376(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1408(AX)
-	VMOVUPS Y8, 1472(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1440(AX)
-	VMOVUPS Y9, 1504(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y6, Y3, Y3
-	VPMAXUD Y7, Y3, Y3
-	VMOVAPS Y3, Y3
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y4
-	VSHUFPS $0xdd, 32(DX), Y4, Y5
-	VSHUFPS $0x88, 32(DX), Y4, Y4
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y4, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y4, Y4
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y4, Y4
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y4, 1536(AX)
-	VMOVUPS Y5, 1600(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y4, Y4
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1568(AX)
-	VMOVUPS Y6, 1632(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y4, Y4
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1664(AX)
-	VMOVUPS Y6, 1728(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1696(AX)
-	VMOVUPS Y7, 1760(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1792(AX)
-	VMOVUPS Y7, 1856(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1824(AX)
-	VMOVUPS Y8, 1888(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1920(AX)
-	VMOVUPS Y8, 1984(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1952(AX)
-	VMOVUPS Y9, 2016(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y4, Y4
-	VPMAXUD Y6, Y4, Y4
-	VPMAXUD Y7, Y4, Y4
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(BX*4), DX
+	MOVQ    (SP), BX
+	MOVQ    (SP), SI
+	MOVQ    xHeadStride+88(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
-found7:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y5
-	VPMAXUD      Y5, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y5
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPMAXUD      X0, X5, X0
-	VDIVPS       largestI8<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+unit7:
+	VMOVUPS     (DX), Y1
+	VSHUFPS     $0xdd, 32(DX), Y1, Y2
+	VSHUFPS     $0x88, 32(DX), Y1, Y1
+	VMOVUPS     4096(BX), Y3
+	VMOVUPS     4352(SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 64(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VMOVUPS     64(DX), Y2
+	VSHUFPS     $0xdd, 96(DX), Y2, Y3
+	VSHUFPS     $0x88, 96(DX), Y2, Y2
+	VMOVUPS     4128(BX), Y4
+	VMOVUPS     4384(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     Y3, 96(AX)
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VMOVUPS     128(DX), Y2
+	VSHUFPS     $0xdd, 160(DX), Y2, Y3
+	VSHUFPS     $0x88, 160(DX), Y2, Y2
+	VMOVUPS     4160(BX), Y4
+	VMOVUPS     4416(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 128(AX)
+	VMOVUPS     Y3, 192(AX)
+	VPAND       Y0, Y2, Y2
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VMOVUPS     192(DX), Y3
+	VSHUFPS     $0xdd, 224(DX), Y3, Y4
+	VSHUFPS     $0x88, 224(DX), Y3, Y3
+	VMOVUPS     4192(BX), Y5
+	VMOVUPS     4448(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 160(AX)
+	VMOVUPS     Y4, 224(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     256(DX), Y3
+	VSHUFPS     $0xdd, 288(DX), Y3, Y4
+	VSHUFPS     $0x88, 288(DX), Y3, Y3
+	VMOVUPS     4224(BX), Y5
+	VMOVUPS     4480(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 256(AX)
+	VMOVUPS     Y4, 320(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     320(DX), Y4
+	VSHUFPS     $0xdd, 352(DX), Y4, Y5
+	VSHUFPS     $0x88, 352(DX), Y4, Y4
+	VMOVUPS     4256(BX), Y6
+	VMOVUPS     4512(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 288(AX)
+	VMOVUPS     Y5, 352(AX)
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     384(DX), Y4
+	VSHUFPS     $0xdd, 416(DX), Y4, Y5
+	VSHUFPS     $0x88, 416(DX), Y4, Y4
+	VMOVUPS     4288(BX), Y6
+	VMOVUPS     4544(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 384(AX)
+	VMOVUPS     Y5, 448(AX)
+	VPAND       Y0, Y4, Y4
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VMOVUPS     448(DX), Y5
+	VSHUFPS     $0xdd, 480(DX), Y5, Y6
+	VSHUFPS     $0x88, 480(DX), Y5, Y5
+	VMOVUPS     4320(BX), Y7
+	VMOVUPS     4576(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 416(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y3, Y1, Y1
+	VPMAXUD     Y4, Y1, Y1
+	VMOVUPS     Y1, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VPUNPCKLDQ  Y1, Y0, Y4
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y4, Y4
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y4, Y1
+	VPUNPCKHQDQ Y0, Y4, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPERM2I128  $0x20, Y1, Y1, Y0
+	VPERM2I128  $0x31, Y1, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ  (SP), AX
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
 	JZ    next5
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
 head8:
@@ -11168,126 +7374,68 @@ head8:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
-	VBROADCASTSS 584(SP)(BX*4), Y1
-	VBROADCASTSS 616(SP)(BX*4), Y5
-	VMOVUPS      (DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      32(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      64(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      96(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
-	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VPSHUFB      together8<>+0(SB), Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMOVUPS      Y6, (CX)
-	VMOVUPS      128(DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      160(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      192(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      224(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
-	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VPSHUFB      together8<>+0(SB), Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMOVUPS      Y6, 32(CX)
-	VMOVUPS      256(DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      288(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      320(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      352(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
-	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y6
-	VPACKSSDW    Y10, Y9, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VPSHUFB      together8<>+0(SB), Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMOVUPS      Y6, 64(CX)
-	VMOVUPS      384(DX), Y6
-	VMULPS       Y1, Y6, Y7
-	VFMSUB231PS  Y5, Y7, Y6
-	VFNMADD231PS Y1, Y6, Y7
-	VMOVUPS      416(DX), Y6
-	VMULPS       Y1, Y6, Y8
-	VFMSUB231PS  Y5, Y8, Y6
-	VFNMADD231PS Y1, Y6, Y8
-	VMOVUPS      448(DX), Y6
-	VMULPS       Y1, Y6, Y9
-	VFMSUB231PS  Y5, Y9, Y6
-	VFNMADD231PS Y1, Y6, Y9
-	VMOVUPS      480(DX), Y6
-	VMULPS       Y1, Y6, Y10
-	VFMSUB231PS  Y5, Y10, Y6
-	VFNMADD231PS Y1, Y6, Y10
-	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VCVTPS2DQ    Y10, Y10
-	VPACKSSDW    Y8, Y7, Y1
-	VPACKSSDW    Y10, Y9, Y5
-	VPACKSSWB    Y5, Y1, Y1
-	VPSHUFB      together8<>+0(SB), Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y5
-	VPERMD       Y1, Y5, Y1
-	VMOVUPS      Y1, 96(CX)
+	VBROADCASTSS 80(SP)(BX*4), Y1
+	VBROADCASTSS 112(SP)(BX*4), Y2
+	CMPQ         R12, $0x20
+	JLT          next14
 
-written11:
+block13:
+	VMOVUPS      (R11), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      32(R11), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      64(R11), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      96(R11), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
+	VCVTPS2DQ    Y7, Y7
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block13
+
+next14:
+	JMP written12
+
+rare10:
+one11:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one11
+
+written12:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -11303,11 +7451,11 @@ written11:
 same9:
 	DECQ AX
 	JNZ  head8
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -11315,48 +7463,56 @@ next5:
 pairs2:
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x20
-	JNE     pairs12
+	JNE     pairs15
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
+	VMOVUPS Y1, 4736(AX)
+	VMOVUPS Y1, 4768(AX)
+	VMOVUPS Y1, 4800(AX)
+	VMOVUPS Y1, 4832(AX)
 	MOVQ    cos+24(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 72(SP)
+	VMOVUPS Y1, 4096(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 104(SP)
+	VMOVUPS Y1, 4128(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 136(SP)
+	VMOVUPS Y1, 4160(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 168(SP)
+	VMOVUPS Y1, 4192(CX)
 	MOVQ    sin+32(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 328(SP)
+	VMOVUPS Y1, 4352(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 360(SP)
+	VMOVUPS Y1, 4384(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 392(SP)
+	VMOVUPS Y1, 4416(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 424(SP)
+	VMOVUPS Y1, 4448(CX)
 
-heads13:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 584(SP)
-	VMOVUPS X0, 616(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+heads16:
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same16
-	MOVQ       AX, 8(SP)
+	JNZ        same19
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write14
+	JZ         write17
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -11376,353 +7532,239 @@ heads13:
 	PREFETCHT1 512(AX)
 	PREFETCHT1 576(AX)
 	MOVQ       cos+24(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 72(SP)
+	VMOVUPS    Y0, 4096(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 104(SP)
+	VMOVUPS    Y0, 4128(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 136(SP)
+	VMOVUPS    Y0, 4160(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 168(SP)
+	VMOVUPS    Y0, 4192(CX)
 	MOVQ       sin+32(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 328(SP)
+	VMOVUPS    Y0, 4352(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 360(SP)
+	VMOVUPS    Y0, 4384(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 392(SP)
+	VMOVUPS    Y0, 4416(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 424(SP)
+	VMOVUPS    Y0, 4448(CX)
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same16:
-	MOVQ    $0x00000004, CX
+same19:
+	MOVQ    $0x00000008, CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
-	MOVQ    xHeadStride+88(FP), BX
-	VMOVUPS (DX), Y1
-	VSHUFPS $0xdd, 32(DX), Y1, Y2
-	VSHUFPS $0x88, 32(DX), Y1, Y1
-	VMOVUPS 72(SP), Y5
-	VMOVUPS 328(SP), Y6
-	VMULPS  Y6, Y1, Y7
-	VMULPS  Y6, Y2, Y6
-	VMULPS  Y5, Y1, Y1
-	VMULPS  Y5, Y2, Y2
-	VSUBPS  Y6, Y1, Y1
-	VADDPS  Y7, Y2, Y2
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y2, 64(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VMOVUPS 64(DX), Y2
-	VSHUFPS $0xdd, 96(DX), Y2, Y5
-	VSHUFPS $0x88, 96(DX), Y2, Y2
-	VMOVUPS 104(SP), Y6
-	VMOVUPS 360(SP), Y7
-	VMULPS  Y7, Y2, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y2, Y2
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y2, Y2
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y2, 32(AX)
-	VMOVUPS Y5, 96(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y1, Y1
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y2
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y6
-	VMOVUPS 392(SP), Y7
-	VMULPS  Y7, Y5, Y8
-	VMULPS  Y7, Y2, Y7
-	VMULPS  Y6, Y5, Y5
-	VMULPS  Y6, Y2, Y2
-	VSUBPS  Y7, Y5, Y5
-	VADDPS  Y8, Y2, Y2
-	VMOVUPS Y5, 128(AX)
-	VMOVUPS Y2, 192(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y5, Y5
-	VMOVUPS 192(DX), Y2
-	VSHUFPS $0xdd, 224(DX), Y2, Y6
-	VSHUFPS $0x88, 224(DX), Y2, Y2
-	VMOVUPS 168(SP), Y7
-	VMOVUPS 424(SP), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 160(AX)
-	VMOVUPS Y6, 224(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    SI, SI
-	DECQ    CX
-	CMOVQGT BX, SI
-	LEAQ    (DX)(SI*4), DX
-	VMOVUPS (DX), Y2
-	VSHUFPS $0xdd, 32(DX), Y2, Y6
-	VSHUFPS $0x88, 32(DX), Y2, Y2
-	VMOVUPS 72(SP), Y7
-	VMOVUPS 328(SP), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 256(AX)
-	VMOVUPS Y6, 320(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VMOVUPS 64(DX), Y6
-	VSHUFPS $0xdd, 96(DX), Y6, Y7
-	VSHUFPS $0x88, 96(DX), Y6, Y6
-	VMOVUPS 104(SP), Y8
-	VMOVUPS 360(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 288(AX)
-	VMOVUPS Y7, 352(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VMOVUPS 128(DX), Y6
-	VSHUFPS $0xdd, 160(DX), Y6, Y7
-	VSHUFPS $0x88, 160(DX), Y6, Y6
-	VMOVUPS 136(SP), Y8
-	VMOVUPS 392(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 384(AX)
-	VMOVUPS Y7, 448(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 192(DX), Y7
-	VSHUFPS $0xdd, 224(DX), Y7, Y8
-	VSHUFPS $0x88, 224(DX), Y7, Y7
-	VMOVUPS 168(SP), Y9
-	VMOVUPS 424(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 416(AX)
-	VMOVUPS Y8, 480(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y6, Y2, Y2
-	VMOVAPS Y1, Y1
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found17
-	VMOVUPS (DX), Y3
-	VSHUFPS $0xdd, 32(DX), Y3, Y4
-	VSHUFPS $0x88, 32(DX), Y3, Y3
-	VMOVUPS 72(SP), Y5
-	VMOVUPS 328(SP), Y6
-	VMULPS  Y6, Y3, Y7
-	VMULPS  Y6, Y4, Y6
-	VMULPS  Y5, Y3, Y3
-	VMULPS  Y5, Y4, Y4
-	VSUBPS  Y6, Y3, Y3
-	VADDPS  Y7, Y4, Y4
-	VMOVUPS Y3, 512(AX)
-	VMOVUPS Y4, 576(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VMOVUPS 64(DX), Y4
-	VSHUFPS $0xdd, 96(DX), Y4, Y5
-	VSHUFPS $0x88, 96(DX), Y4, Y4
-	VMOVUPS 104(SP), Y6
-	VMOVUPS 360(SP), Y7
-	VMULPS  Y7, Y4, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y4, Y4
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y4, Y4
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y4, 544(AX)
-	VMOVUPS Y5, 608(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y3, Y3
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y4
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y6
-	VMOVUPS 392(SP), Y7
-	VMULPS  Y7, Y5, Y8
-	VMULPS  Y7, Y4, Y7
-	VMULPS  Y6, Y5, Y5
-	VMULPS  Y6, Y4, Y4
-	VSUBPS  Y7, Y5, Y5
-	VADDPS  Y8, Y4, Y4
-	VMOVUPS Y5, 640(AX)
-	VMOVUPS Y4, 704(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y5, Y5
-	VMOVUPS 192(DX), Y4
-	VSHUFPS $0xdd, 224(DX), Y4, Y6
-	VSHUFPS $0x88, 224(DX), Y4, Y4
-	VMOVUPS 168(SP), Y7
-	VMOVUPS 424(SP), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 672(AX)
-	VMOVUPS Y6, 736(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    SI, SI
-	DECQ    CX
-	CMOVQGT BX, SI
-	LEAQ    (DX)(SI*4), DX
-	VMOVUPS (DX), Y4
-	VSHUFPS $0xdd, 32(DX), Y4, Y6
-	VSHUFPS $0x88, 32(DX), Y4, Y4
-	VMOVUPS 72(SP), Y7
-	VMOVUPS 328(SP), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 768(AX)
-	VMOVUPS Y6, 832(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VMOVUPS 64(DX), Y6
-	VSHUFPS $0xdd, 96(DX), Y6, Y7
-	VSHUFPS $0x88, 96(DX), Y6, Y6
-	VMOVUPS 104(SP), Y8
-	VMOVUPS 360(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 800(AX)
-	VMOVUPS Y7, 864(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VMOVUPS 128(DX), Y6
-	VSHUFPS $0xdd, 160(DX), Y6, Y7
-	VSHUFPS $0x88, 160(DX), Y6, Y6
-	VMOVUPS 136(SP), Y8
-	VMOVUPS 392(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 896(AX)
-	VMOVUPS Y7, 960(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 192(DX), Y7
-	VSHUFPS $0xdd, 224(DX), Y7, Y8
-	VSHUFPS $0x88, 224(DX), Y7, Y7
-	VMOVUPS 168(SP), Y9
-	VMOVUPS 424(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 928(AX)
-	VMOVUPS Y8, 992(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y6, Y4, Y4
-	VMOVAPS Y3, Y3
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(BX*4), DX
+	MOVQ    (SP), BX
+	MOVQ    (SP), SI
+	MOVQ    xHeadStride+88(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
-found17:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y2
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X0
-	VPMAXUD      X0, X2, X0
-	VDIVPS       largestI8<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+unit20:
+	VMOVUPS     (DX), Y1
+	VSHUFPS     $0xdd, 32(DX), Y1, Y2
+	VSHUFPS     $0x88, 32(DX), Y1, Y1
+	VMOVUPS     4096(BX), Y3
+	VMOVUPS     4352(SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 64(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VMOVUPS     64(DX), Y2
+	VSHUFPS     $0xdd, 96(DX), Y2, Y3
+	VSHUFPS     $0x88, 96(DX), Y2, Y2
+	VMOVUPS     4128(BX), Y4
+	VMOVUPS     4384(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     Y3, 96(AX)
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VMOVUPS     128(DX), Y2
+	VSHUFPS     $0xdd, 160(DX), Y2, Y3
+	VSHUFPS     $0x88, 160(DX), Y2, Y2
+	VMOVUPS     4160(BX), Y4
+	VMOVUPS     4416(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 128(AX)
+	VMOVUPS     Y3, 192(AX)
+	VPAND       Y0, Y2, Y2
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VMOVUPS     192(DX), Y3
+	VSHUFPS     $0xdd, 224(DX), Y3, Y4
+	VSHUFPS     $0x88, 224(DX), Y3, Y3
+	VMOVUPS     4192(BX), Y5
+	VMOVUPS     4448(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 160(AX)
+	VMOVUPS     Y4, 224(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	XORQ        R9, R9
+	DECQ        CX
+	CMOVQGT     DI, R9
+	LEAQ        (DX)(R9*4), DX
+	VMOVUPS     (DX), Y3
+	VSHUFPS     $0xdd, 32(DX), Y3, Y4
+	VSHUFPS     $0x88, 32(DX), Y3, Y3
+	VMOVUPS     4096(BX), Y5
+	VMOVUPS     4352(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 256(AX)
+	VMOVUPS     Y4, 320(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     64(DX), Y4
+	VSHUFPS     $0xdd, 96(DX), Y4, Y5
+	VSHUFPS     $0x88, 96(DX), Y4, Y4
+	VMOVUPS     4128(BX), Y6
+	VMOVUPS     4384(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 288(AX)
+	VMOVUPS     Y5, 352(AX)
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     128(DX), Y4
+	VSHUFPS     $0xdd, 160(DX), Y4, Y5
+	VSHUFPS     $0x88, 160(DX), Y4, Y4
+	VMOVUPS     4160(BX), Y6
+	VMOVUPS     4416(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 384(AX)
+	VMOVUPS     Y5, 448(AX)
+	VPAND       Y0, Y4, Y4
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VMOVUPS     192(DX), Y5
+	VSHUFPS     $0xdd, 224(DX), Y5, Y6
+	VSHUFPS     $0x88, 224(DX), Y5, Y5
+	VMOVUPS     4192(BX), Y7
+	VMOVUPS     4448(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 416(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     Y1, (R8)
+	VMOVUPS     Y3, 32(R8)
+	ADDQ        $+64, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit20
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VMOVUPS     4736(AX), Y4
+	VMOVUPS     4768(AX), Y5
+	VMOVUPS     4800(AX), Y6
+	VMOVUPS     4832(AX), Y7
+	VPUNPCKLDQ  Y1, Y0, Y8
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y8, Y8
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y8, Y1
+	VPUNPCKHQDQ Y0, Y8, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPUNPCKLDQ  Y5, Y4, Y0
+	VPUNPCKHDQ  Y5, Y4, Y2
+	VPMAXUD     Y2, Y0, Y0
+	VPUNPCKLDQ  Y7, Y6, Y2
+	VPUNPCKHDQ  Y7, Y6, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y0, Y3
+	VPUNPCKHQDQ Y2, Y0, Y0
+	VPMAXUD     Y0, Y3, Y3
+	VPERM2I128  $0x20, Y3, Y1, Y0
+	VPERM2I128  $0x31, Y3, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write14:
-	MOVQ  (SP), AX
+write17:
+	MOVQ  8(SP), AX
 	TESTQ AX, AX
-	JZ    next15
-	MOVQ  40(SP), DI
-	MOVQ  56(SP), CX
-	MOVQ  16(SP), DX
-	MOVQ  64(SP), SI
+	JZ    next18
+	MOVQ  48(SP), DI
+	MOVQ  64(SP), CX
+	MOVQ  24(SP), DX
+	MOVQ  72(SP), SI
 	XORQ  BX, BX
 
-head18:
+head21:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -11730,77 +7772,73 @@ head18:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare20
-	VBROADCASTSS 584(SP)(BX*4), Y1
-	VBROADCASTSS 616(SP)(BX*4), Y2
-	VMOVUPS      (DX), Y5
-	VMULPS       Y1, Y5, Y6
-	VFMSUB231PS  Y2, Y6, Y5
-	VFNMADD231PS Y1, Y5, Y6
-	VMOVUPS      32(DX), Y5
-	VMULPS       Y1, Y5, Y7
-	VFMSUB231PS  Y2, Y7, Y5
-	VFNMADD231PS Y1, Y5, Y7
-	VMOVUPS      64(DX), Y5
-	VMULPS       Y1, Y5, Y8
-	VFMSUB231PS  Y2, Y8, Y5
-	VFNMADD231PS Y1, Y5, Y8
-	VMOVUPS      96(DX), Y5
-	VMULPS       Y1, Y5, Y9
-	VFMSUB231PS  Y2, Y9, Y5
-	VFNMADD231PS Y1, Y5, Y9
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VPACKSSDW    Y7, Y6, Y5
-	VPACKSSDW    Y9, Y8, Y6
-	VPACKSSWB    Y6, Y5, Y5
-	VPSHUFB      together8<>+0(SB), Y5, Y5
-	VMOVUPS      inOrder256<>+0(SB), Y6
-	VPERMD       Y5, Y6, Y5
-	VMOVUPS      Y5, (CX)
-	VMOVUPS      128(DX), Y5
-	VMULPS       Y1, Y5, Y6
-	VFMSUB231PS  Y2, Y6, Y5
-	VFNMADD231PS Y1, Y5, Y6
-	VMOVUPS      160(DX), Y5
-	VMULPS       Y1, Y5, Y7
-	VFMSUB231PS  Y2, Y7, Y5
-	VFNMADD231PS Y1, Y5, Y7
-	VMOVUPS      192(DX), Y5
-	VMULPS       Y1, Y5, Y8
-	VFMSUB231PS  Y2, Y8, Y5
-	VFNMADD231PS Y1, Y5, Y8
-	VMOVUPS      224(DX), Y5
-	VMULPS       Y1, Y5, Y9
-	VFMSUB231PS  Y2, Y9, Y5
-	VFNMADD231PS Y1, Y5, Y9
-	VCVTPS2DQ    Y6, Y6
-	VCVTPS2DQ    Y7, Y7
-	VCVTPS2DQ    Y8, Y8
-	VCVTPS2DQ    Y9, Y9
-	VPACKSSDW    Y7, Y6, Y1
-	VPACKSSDW    Y9, Y8, Y2
-	VPACKSSWB    Y2, Y1, Y1
-	VPSHUFB      together8<>+0(SB), Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 32(CX)
+	JCC          rare23
+	VBROADCASTSS 80(SP)(BX*4), Y1
+	VBROADCASTSS 112(SP)(BX*4), Y2
+	CMPQ         R12, $0x20
+	JLT          next27
 
-written21:
+block26:
+	VMOVUPS      (R11), Y3
+	VMULPS       Y1, Y3, Y4
+	VFMSUB231PS  Y2, Y4, Y3
+	VFNMADD231PS Y1, Y3, Y4
+	VMOVUPS      32(R11), Y3
+	VMULPS       Y1, Y3, Y5
+	VFMSUB231PS  Y2, Y5, Y3
+	VFNMADD231PS Y1, Y3, Y5
+	VMOVUPS      64(R11), Y3
+	VMULPS       Y1, Y3, Y6
+	VFMSUB231PS  Y2, Y6, Y3
+	VFNMADD231PS Y1, Y3, Y6
+	VMOVUPS      96(R11), Y3
+	VMULPS       Y1, Y3, Y7
+	VFMSUB231PS  Y2, Y7, Y3
+	VFNMADD231PS Y1, Y3, Y7
+	VCVTPS2DQ    Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VCVTPS2DQ    Y6, Y6
+	VCVTPS2DQ    Y7, Y7
+	VPACKSSDW    Y5, Y4, Y3
+	VPACKSSDW    Y7, Y6, Y4
+	VPACKSSWB    Y4, Y3, Y3
+	VPSHUFB      together8<>+0(SB), Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VMOVUPS      Y3, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block26
+
+next27:
+	JMP written25
+
+rare23:
+one24:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one24
+
+written25:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same19
+	JNZ  same22
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -11808,40 +7846,26 @@ written21:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same19:
+same22:
 	DECQ AX
-	JNZ  head18
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	JNZ  head21
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
-next15:
-	MOVQ  8(SP), AX
+next18:
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads13
+	JNZ   heads16
 	JMP   done1
 
-pairs12:
+pairs15:
 done1:
 	VZEROUPPER
 	RET
 
-rare10:
-	VPXOR   Y1, Y1, Y1
-	VMOVUPS Y1, (CX)
-	VMOVUPS Y1, 32(CX)
-	VMOVUPS Y1, 64(CX)
-	VMOVUPS Y1, 96(CX)
-	JMP     written11
-
-rare20:
-	VPXOR   Y1, Y1, Y1
-	VMOVUPS Y1, (CX)
-	VMOVUPS Y1, 32(CX)
-	JMP     written21
-
-// func RotateQuantizeRowInterleavedF32ToI8AVX512(y *int8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// func RotateQuantizeRowInterleavedF32ToI8AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX512(SB), $4304-104
+TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX512(SB), $5336-104
 	MOVQ         heads+72(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -11850,48 +7874,51 @@ TEXT ·RotateQuantizeRowInterleavedF32ToI8AVX512(SB), $4304-104
 	JZ           done1
 	VPXOR        Y0, Y0, Y0
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 136(SP)
-	LEAQ         144(SP), AX
+	MOVQ         AX, 144(SP)
+	LEAQ         152(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, (SP)
+	MOVQ         AX, 32(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 32(SP)
+	MOVQ         CX, 40(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 8(SP)
+	MOVQ         AX, 16(SP)
 	MOVQ         x+16(FP), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 48(SP)
 	MOVQ         y+0(FP), AX
+	MOVQ         AX, 64(SP)
+	MOVQ         heads+72(FP), AX
 	MOVQ         AX, 56(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 48(SP)
-	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 64(SP)
+	MOVQ         AX, 72(SP)
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
 
 heads3:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -11924,352 +7951,173 @@ same6:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 48(SP)
-	MOVQ         CX, 8(SP)
-	MOVQ         24(SP), AX
-	XORQ         32(SP), AX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 56(SP)
+	MOVQ         CX, 16(SP)
+	MOVQ         32(SP), AX
+	XORQ         40(SP), AX
+	MOVQ         AX, 32(SP)
 	MOVQ         cos+24(FP), BX
 	MOVQ         sin+32(FP), SI
-	VMOVUPS      low32<>+0(SB), Z21
+	VMOVUPS      low32<>+0(SB), Z0
 	VMOVUPS      high32<>+0(SB), Z1
-	VBROADCASTSS signBit32<>+0(SB), Z19
-	VMOVUPS      (BX), Z10
-	VMOVUPS      (SI), Z11
-	VPXORD       Z19, Z11, Z12
-	VMOVAPS      Z10, Z0
-	VPERMT2PS    Z10, Z21, Z0
-	VMOVAPS      Z12, Z8
-	VPERMT2PS    Z11, Z21, Z8
-	VMOVAPS      Z10, Z9
-	VPERMT2PS    Z10, Z1, Z9
-	VMOVAPS      Z12, Z10
-	VPERMT2PS    Z11, Z1, Z10
-	VMOVUPS      64(BX), Z14
-	VMOVUPS      64(SI), Z15
-	VPXORD       Z19, Z15, Z16
-	VMOVAPS      Z14, Z11
-	VPERMT2PS    Z14, Z21, Z11
-	VMOVAPS      Z16, Z12
-	VPERMT2PS    Z15, Z21, Z12
-	VMOVAPS      Z14, Z13
-	VPERMT2PS    Z14, Z1, Z13
-	VMOVAPS      Z16, Z14
-	VPERMT2PS    Z15, Z1, Z14
-	VMOVUPS      128(BX), Z18
-	VMOVUPS      128(SI), Z20
-	VPXORD       Z19, Z20, Z22
-	VMOVAPS      Z18, Z15
-	VPERMT2PS    Z18, Z21, Z15
-	VMOVAPS      Z22, Z16
-	VPERMT2PS    Z20, Z21, Z16
-	VMOVAPS      Z18, Z17
-	VPERMT2PS    Z18, Z1, Z17
-	VMOVAPS      Z22, Z18
-	VPERMT2PS    Z20, Z1, Z18
-	VMOVUPS      192(BX), Z22
-	VMOVUPS      192(SI), Z23
-	VPXORD       Z19, Z23, Z24
-	VMOVAPS      Z22, Z19
-	VPERMT2PS    Z22, Z21, Z19
-	VMOVAPS      Z24, Z20
-	VPERMT2PS    Z23, Z21, Z20
-	VMOVAPS      Z22, Z21
-	VPERMT2PS    Z22, Z1, Z21
-	VMOVAPS      Z24, Z22
-	VPERMT2PS    Z23, Z1, Z22
-	VPXORD       Z5, Z5, Z5
-	VPXORD       Z6, Z6, Z6
+	VBROADCASTSS signBit32<>+0(SB), Z4
+	VMOVUPS      (BX), Z5
+	VMOVUPS      (SI), Z6
+	VPXORD       Z4, Z6, Z7
+	VMOVAPS      Z5, Z8
+	VPERMT2PS    Z5, Z0, Z8
+	VMOVAPS      Z7, Z9
+	VPERMT2PS    Z6, Z0, Z9
+	VMOVAPS      Z5, Z10
+	VPERMT2PS    Z5, Z1, Z10
+	VMOVAPS      Z7, Z5
+	VPERMT2PS    Z6, Z1, Z5
+	VMOVUPS      64(BX), Z6
+	VMOVUPS      64(SI), Z7
+	VPXORD       Z4, Z7, Z11
+	VMOVAPS      Z6, Z12
+	VPERMT2PS    Z6, Z0, Z12
+	VMOVAPS      Z11, Z13
+	VPERMT2PS    Z7, Z0, Z13
+	VMOVAPS      Z6, Z14
+	VPERMT2PS    Z6, Z1, Z14
+	VMOVAPS      Z11, Z6
+	VPERMT2PS    Z7, Z1, Z6
+	VMOVUPS      128(BX), Z7
+	VMOVUPS      128(SI), Z11
+	VPXORD       Z4, Z11, Z15
+	VMOVAPS      Z7, Z16
+	VPERMT2PS    Z7, Z0, Z16
+	VMOVAPS      Z15, Z17
+	VPERMT2PS    Z11, Z0, Z17
+	VMOVAPS      Z7, Z18
+	VPERMT2PS    Z7, Z1, Z18
+	VMOVAPS      Z15, Z7
+	VPERMT2PS    Z11, Z1, Z7
+	VMOVUPS      192(BX), Z11
+	VMOVUPS      192(SI), Z15
+	VPXORD       Z4, Z15, Z4
+	VMOVAPS      Z11, Z19
+	VPERMT2PS    Z11, Z0, Z19
+	VMOVAPS      Z4, Z20
+	VPERMT2PS    Z15, Z0, Z20
+	VMOVAPS      Z11, Z0
+	VPERMT2PS    Z11, Z1, Z0
+	VMOVAPS      Z4, Z4
+	VPERMT2PS    Z15, Z1, Z4
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+88(FP), BX
-	VMOVUPS      (DX), Z1
-	VPERMILPS    $0xb1, Z1, Z23
-	VMULPS       Z0, Z1, Z1
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z1, Z1
-	VMOVUPS      64(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z24
-	VMULPS       Z9, Z23, Z23
-	VMULPS       Z10, Z24, Z24
-	VADDPS       Z24, Z23, Z23
-	VMOVUPS      128(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z11, Z24, Z24
-	VMULPS       Z12, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      192(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z13, Z25, Z25
-	VMULPS       Z14, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      256(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z15, Z26, Z26
-	VMULPS       Z16, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      320(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z17, Z27, Z27
-	VMULPS       Z18, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      384(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z19, Z28, Z28
-	VMULPS       Z20, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      448(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z21, Z29, Z29
-	VMULPS       Z22, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      Z1, (AX)
-	VMOVUPS      Z23, 64(AX)
-	VMOVUPS      Z24, 128(AX)
-	VMOVUPS      Z25, 192(AX)
-	VMOVUPS      Z26, 256(AX)
-	VMOVUPS      Z27, 320(AX)
-	VMOVUPS      Z28, 384(AX)
-	VMOVUPS      Z29, 448(AX)
-	VRANGEPS     $0x0b, Z1, Z23, Z30
-	VFMADD231PS  Z1, Z23, Z5
-	VRANGEPS     $0x0b, Z24, Z25, Z1
-	VFMADD231PS  Z24, Z25, Z6
-	VRANGEPS     $0x0b, Z26, Z27, Z23
-	VFMADD231PS  Z26, Z27, Z5
-	VRANGEPS     $0x0b, Z28, Z29, Z24
-	VFMADD231PS  Z28, Z29, Z6
-	VPMAXUD      Z1, Z30, Z30
-	VPMAXUD      Z23, Z30, Z30
-	VPMAXUD      Z24, Z30, Z30
-	VMOVAPS      Z30, Z1
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z2
-	VPERMILPS    $0xb1, Z2, Z23
-	VMULPS       Z0, Z2, Z2
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z2, Z2
-	VMOVUPS      64(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z24
-	VMULPS       Z9, Z23, Z23
-	VMULPS       Z10, Z24, Z24
-	VADDPS       Z24, Z23, Z23
-	VMOVUPS      128(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z11, Z24, Z24
-	VMULPS       Z12, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      192(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z13, Z25, Z25
-	VMULPS       Z14, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      256(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z15, Z26, Z26
-	VMULPS       Z16, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      320(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z17, Z27, Z27
-	VMULPS       Z18, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      384(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z19, Z28, Z28
-	VMULPS       Z20, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      448(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z21, Z29, Z29
-	VMULPS       Z22, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      Z2, 512(AX)
-	VMOVUPS      Z23, 576(AX)
-	VMOVUPS      Z24, 640(AX)
-	VMOVUPS      Z25, 704(AX)
-	VMOVUPS      Z26, 768(AX)
-	VMOVUPS      Z27, 832(AX)
-	VMOVUPS      Z28, 896(AX)
-	VMOVUPS      Z29, 960(AX)
-	VRANGEPS     $0x0b, Z2, Z23, Z30
-	VFMADD231PS  Z2, Z23, Z5
-	VRANGEPS     $0x0b, Z24, Z25, Z2
-	VFMADD231PS  Z24, Z25, Z6
-	VRANGEPS     $0x0b, Z26, Z27, Z23
-	VFMADD231PS  Z26, Z27, Z5
-	VRANGEPS     $0x0b, Z28, Z29, Z24
-	VFMADD231PS  Z28, Z29, Z6
-	VPMAXUD      Z2, Z30, Z30
-	VPMAXUD      Z23, Z30, Z30
-	VPMAXUD      Z24, Z30, Z30
-	VMOVAPS      Z30, Z2
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z3
-	VPERMILPS    $0xb1, Z3, Z23
-	VMULPS       Z0, Z3, Z3
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z3, Z3
-	VMOVUPS      64(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z24
-	VMULPS       Z9, Z23, Z23
-	VMULPS       Z10, Z24, Z24
-	VADDPS       Z24, Z23, Z23
-	VMOVUPS      128(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z11, Z24, Z24
-	VMULPS       Z12, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      192(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z13, Z25, Z25
-	VMULPS       Z14, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      256(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z15, Z26, Z26
-	VMULPS       Z16, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      320(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z17, Z27, Z27
-	VMULPS       Z18, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      384(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z19, Z28, Z28
-	VMULPS       Z20, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      448(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z21, Z29, Z29
-	VMULPS       Z22, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      Z3, 1024(AX)
-	VMOVUPS      Z23, 1088(AX)
-	VMOVUPS      Z24, 1152(AX)
-	VMOVUPS      Z25, 1216(AX)
-	VMOVUPS      Z26, 1280(AX)
-	VMOVUPS      Z27, 1344(AX)
-	VMOVUPS      Z28, 1408(AX)
-	VMOVUPS      Z29, 1472(AX)
-	VRANGEPS     $0x0b, Z3, Z23, Z30
-	VFMADD231PS  Z3, Z23, Z5
-	VRANGEPS     $0x0b, Z24, Z25, Z3
-	VFMADD231PS  Z24, Z25, Z6
-	VRANGEPS     $0x0b, Z26, Z27, Z23
-	VFMADD231PS  Z26, Z27, Z5
-	VRANGEPS     $0x0b, Z28, Z29, Z24
-	VFMADD231PS  Z28, Z29, Z6
-	VPMAXUD      Z3, Z30, Z30
-	VPMAXUD      Z23, Z30, Z30
-	VPMAXUD      Z24, Z30, Z30
-	VMOVAPS      Z30, Z3
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z4
-	VPERMILPS    $0xb1, Z4, Z23
-	VMULPS       Z0, Z4, Z4
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z4, Z4
-	VMOVUPS      64(DX), Z0
-	VPERMILPS    $0xb1, Z0, Z8
-	VMULPS       Z9, Z0, Z0
-	VMULPS       Z10, Z8, Z8
-	VADDPS       Z8, Z0, Z0
-	VMOVUPS      128(DX), Z8
-	VPERMILPS    $0xb1, Z8, Z9
-	VMULPS       Z11, Z8, Z8
-	VMULPS       Z12, Z9, Z9
-	VADDPS       Z9, Z8, Z8
-	VMOVUPS      192(DX), Z9
-	VPERMILPS    $0xb1, Z9, Z10
-	VMULPS       Z13, Z9, Z9
-	VMULPS       Z14, Z10, Z10
-	VADDPS       Z10, Z9, Z9
-	VMOVUPS      256(DX), Z10
-	VPERMILPS    $0xb1, Z10, Z11
-	VMULPS       Z15, Z10, Z10
-	VMULPS       Z16, Z11, Z11
-	VADDPS       Z11, Z10, Z10
-	VMOVUPS      320(DX), Z11
-	VPERMILPS    $0xb1, Z11, Z12
-	VMULPS       Z17, Z11, Z11
-	VMULPS       Z18, Z12, Z12
-	VADDPS       Z12, Z11, Z11
-	VMOVUPS      384(DX), Z12
-	VPERMILPS    $0xb1, Z12, Z13
-	VMULPS       Z19, Z12, Z12
-	VMULPS       Z20, Z13, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVUPS      448(DX), Z13
-	VPERMILPS    $0xb1, Z13, Z14
-	VMULPS       Z21, Z13, Z13
-	VMULPS       Z22, Z14, Z14
-	VADDPS       Z14, Z13, Z13
-	VMOVUPS      Z4, 1536(AX)
-	VMOVUPS      Z0, 1600(AX)
-	VMOVUPS      Z8, 1664(AX)
-	VMOVUPS      Z9, 1728(AX)
-	VMOVUPS      Z10, 1792(AX)
-	VMOVUPS      Z11, 1856(AX)
-	VMOVUPS      Z12, 1920(AX)
-	VMOVUPS      Z13, 1984(AX)
-	VRANGEPS     $0x0b, Z4, Z0, Z14
-	VFMADD231PS  Z4, Z0, Z5
-	VRANGEPS     $0x0b, Z8, Z9, Z0
-	VFMADD231PS  Z8, Z9, Z6
-	VRANGEPS     $0x0b, Z10, Z11, Z4
-	VFMADD231PS  Z10, Z11, Z5
-	VRANGEPS     $0x0b, Z12, Z13, Z8
-	VFMADD231PS  Z12, Z13, Z6
-	VPMAXUD      Z0, Z14, Z14
-	VPMAXUD      Z4, Z14, Z14
-	VPMAXUD      Z8, Z14, Z14
-	VMOVAPS      Z14, Z4
-	LEAQ         (DX)(BX*4), DX
+	MOVQ         (SP), SI
+	LEAQ         4608(SI), SI
 
-found7:
-	VCMPPS   $0x03, Z5, Z6, K1
-	KORTESTW K1, K1
-	JNZ      nan8
+unit7:
+	VMOVUPS     (DX), Z1
+	VPERMILPS   $0xb1, Z1, Z11
+	VMULPS      Z8, Z1, Z1
+	VMULPS      Z9, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VMOVUPS     64(DX), Z11
+	VPERMILPS   $0xb1, Z11, Z15
+	VMULPS      Z10, Z11, Z11
+	VMULPS      Z5, Z15, Z15
+	VADDPS      Z15, Z11, Z11
+	VMOVUPS     128(DX), Z15
+	VPERMILPS   $0xb1, Z15, Z21
+	VMULPS      Z12, Z15, Z15
+	VMULPS      Z13, Z21, Z21
+	VADDPS      Z21, Z15, Z15
+	VMOVUPS     192(DX), Z21
+	VPERMILPS   $0xb1, Z21, Z22
+	VMULPS      Z14, Z21, Z21
+	VMULPS      Z6, Z22, Z22
+	VADDPS      Z22, Z21, Z21
+	VMOVUPS     256(DX), Z22
+	VPERMILPS   $0xb1, Z22, Z23
+	VMULPS      Z16, Z22, Z22
+	VMULPS      Z17, Z23, Z23
+	VADDPS      Z23, Z22, Z22
+	VMOVUPS     320(DX), Z23
+	VPERMILPS   $0xb1, Z23, Z24
+	VMULPS      Z18, Z23, Z23
+	VMULPS      Z7, Z24, Z24
+	VADDPS      Z24, Z23, Z23
+	VMOVUPS     384(DX), Z24
+	VPERMILPS   $0xb1, Z24, Z25
+	VMULPS      Z19, Z24, Z24
+	VMULPS      Z20, Z25, Z25
+	VADDPS      Z25, Z24, Z24
+	VMOVUPS     448(DX), Z25
+	VPERMILPS   $0xb1, Z25, Z26
+	VMULPS      Z0, Z25, Z25
+	VMULPS      Z4, Z26, Z26
+	VADDPS      Z26, Z25, Z25
+	VMOVUPS     Z1, (AX)
+	VMOVUPS     Z11, 64(AX)
+	VMOVUPS     Z15, 128(AX)
+	VMOVUPS     Z21, 192(AX)
+	VMOVUPS     Z22, 256(AX)
+	VMOVUPS     Z23, 320(AX)
+	VMOVUPS     Z24, 384(AX)
+	VMOVUPS     Z25, 448(AX)
+	VRANGEPS    $0x0b, Z1, Z11, Z26
+	VFMADD231PS Z1, Z11, Z2
+	VRANGEPS    $0x0b, Z15, Z21, Z1
+	VFMADD231PS Z15, Z21, Z3
+	VRANGEPS    $0x0b, Z22, Z23, Z11
+	VFMADD231PS Z22, Z23, Z2
+	VRANGEPS    $0x0b, Z24, Z25, Z15
+	VFMADD231PS Z24, Z25, Z3
+	VPMAXUD     Z1, Z26, Z26
+	VPMAXUD     Z11, Z26, Z26
+	VPMAXUD     Z15, Z26, Z26
+	VMOVUPS     Z26, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit7
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VPUNPCKLDQ  Z1, Z0, Z6
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z6, Z6
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z8
-	VPMAXUD     Z8, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z8
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z8, Z8
-	VSHUFI64X2  $0x88, Z8, Z8, Z0
-	VSHUFI64X2  $0xdd, Z8, Z8, Z1
+	VPUNPCKLQDQ Z0, Z6, Z1
+	VPUNPCKHQDQ Z0, Z6, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z1, Z0
+	VSHUFI64X2  $0xdd, Z1, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ    (SP), AX
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
 	JZ      next5
 	VMOVUPS inOrder512<>+0(SB), Z1
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
 head10:
@@ -12284,68 +8132,66 @@ head10:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 72(SP)(BX*4), Z8
-	VBROADCASTSS 104(SP)(BX*4), Z9
-	VMOVUPS      (DX), Z10
-	VMULPS       Z8, Z10, Z11
-	VFMSUB231PS  Z9, Z11, Z10
-	VFNMADD231PS Z8, Z10, Z11
-	VMOVUPS      64(DX), Z10
-	VMULPS       Z8, Z10, Z12
-	VFMSUB231PS  Z9, Z12, Z10
-	VFNMADD231PS Z8, Z10, Z12
-	VMOVUPS      128(DX), Z10
-	VMULPS       Z8, Z10, Z13
-	VFMSUB231PS  Z9, Z13, Z10
-	VFNMADD231PS Z8, Z10, Z13
-	VMOVUPS      192(DX), Z10
-	VMULPS       Z8, Z10, Z14
-	VFMSUB231PS  Z9, Z14, Z10
-	VFNMADD231PS Z8, Z10, Z14
-	VCVTPS2DQ    Z11, Z11
-	VCVTPS2DQ    Z12, Z12
-	VCVTPS2DQ    Z13, Z13
-	VCVTPS2DQ    Z14, Z14
-	VPACKSSDW    Z12, Z11, Z10
-	VPACKSSDW    Z14, Z13, Z11
-	VPACKSSWB    Z11, Z10, Z10
-	VPERMD       Z10, Z1, Z10
-	VMOVUPS      Z10, (CX)
-	VMOVUPS      256(DX), Z10
-	VMULPS       Z8, Z10, Z11
-	VFMSUB231PS  Z9, Z11, Z10
-	VFNMADD231PS Z8, Z10, Z11
-	VMOVUPS      320(DX), Z10
-	VMULPS       Z8, Z10, Z12
-	VFMSUB231PS  Z9, Z12, Z10
-	VFNMADD231PS Z8, Z10, Z12
-	VMOVUPS      384(DX), Z10
-	VMULPS       Z8, Z10, Z13
-	VFMSUB231PS  Z9, Z13, Z10
-	VFNMADD231PS Z8, Z10, Z13
-	VMOVUPS      448(DX), Z10
-	VMULPS       Z8, Z10, Z14
-	VFMSUB231PS  Z9, Z14, Z10
-	VFNMADD231PS Z8, Z10, Z14
-	VCVTPS2DQ    Z11, Z11
-	VCVTPS2DQ    Z12, Z12
-	VCVTPS2DQ    Z13, Z13
-	VCVTPS2DQ    Z14, Z14
-	VPACKSSDW    Z12, Z11, Z8
-	VPACKSSDW    Z14, Z13, Z9
-	VPACKSSWB    Z9, Z8, Z8
-	VPERMD       Z8, Z1, Z8
-	VMOVUPS      Z8, 64(CX)
+	VBROADCASTSS 80(SP)(BX*4), Z4
+	VBROADCASTSS 112(SP)(BX*4), Z5
+	CMPQ         R12, $0x40
+	JLT          next16
 
-written13:
+block15:
+	VMOVUPS      (R11), Z6
+	VMULPS       Z4, Z6, Z7
+	VFMSUB231PS  Z5, Z7, Z6
+	VFNMADD231PS Z4, Z6, Z7
+	VMOVUPS      64(R11), Z6
+	VMULPS       Z4, Z6, Z8
+	VFMSUB231PS  Z5, Z8, Z6
+	VFNMADD231PS Z4, Z6, Z8
+	VMOVUPS      128(R11), Z6
+	VMULPS       Z4, Z6, Z9
+	VFMSUB231PS  Z5, Z9, Z6
+	VFNMADD231PS Z4, Z6, Z9
+	VMOVUPS      192(R11), Z6
+	VMULPS       Z4, Z6, Z10
+	VFMSUB231PS  Z5, Z10, Z6
+	VFNMADD231PS Z4, Z6, Z10
+	VCVTPS2DQ    Z7, Z7
+	VCVTPS2DQ    Z8, Z8
+	VCVTPS2DQ    Z9, Z9
+	VCVTPS2DQ    Z10, Z10
+	VPACKSSDW    Z8, Z7, Z6
+	VPACKSSDW    Z10, Z9, Z7
+	VPACKSSWB    Z7, Z6, Z6
+	VPERMD       Z6, Z1, Z6
+	VMOVUPS      Z6, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block15
+
+next16:
+	JMP written14
+
+rare12:
+one13:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one13
+
+written14:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -12361,11 +8207,11 @@ written13:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -12373,34 +8219,36 @@ next5:
 pairs2:
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x20
-	JNE          pairs14
+	JNE          pairs17
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
-	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
-	VBROADCASTSS one32<>+0(SB), Z7
-	VBROADCASTSS one32<>+0(SB), Z8
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
+	VMOVUPS      Z1, 4864(AX)
+	VMOVUPS      Z1, 4928(AX)
+	VMOVUPS      Z1, 4992(AX)
+	VMOVUPS      Z1, 5056(AX)
 
-heads15:
+heads18:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same18
-	MOVQ       AX, 8(SP)
+	JNZ        same21
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write16
+	JZ         write19
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -12422,363 +8270,176 @@ heads15:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same18:
+same21:
 	MOVQ         $0x00000008, CX
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 48(SP)
-	MOVQ         CX, 8(SP)
-	MOVQ         24(SP), AX
-	XORQ         32(SP), AX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 56(SP)
+	MOVQ         CX, 16(SP)
+	MOVQ         32(SP), AX
+	XORQ         40(SP), AX
+	MOVQ         AX, 32(SP)
 	MOVQ         cos+24(FP), BX
 	MOVQ         sin+32(FP), SI
-	VMOVUPS      low32<>+0(SB), Z17
+	VMOVUPS      low32<>+0(SB), Z0
 	VMOVUPS      high32<>+0(SB), Z1
-	VBROADCASTSS signBit32<>+0(SB), Z15
-	VMOVUPS      (BX), Z14
-	VMOVUPS      (SI), Z2
-	VPXORD       Z15, Z2, Z16
-	VMOVAPS      Z14, Z0
-	VPERMT2PS    Z14, Z17, Z0
-	VMOVAPS      Z16, Z12
-	VPERMT2PS    Z2, Z17, Z12
-	VMOVAPS      Z14, Z13
-	VPERMT2PS    Z14, Z1, Z13
-	VMOVAPS      Z16, Z14
-	VPERMT2PS    Z2, Z1, Z14
-	VMOVUPS      64(BX), Z18
-	VMOVUPS      64(SI), Z2
-	VPXORD       Z15, Z2, Z19
-	VMOVAPS      Z18, Z15
-	VPERMT2PS    Z18, Z17, Z15
-	VMOVAPS      Z19, Z16
-	VPERMT2PS    Z2, Z17, Z16
-	VMOVAPS      Z18, Z17
-	VPERMT2PS    Z18, Z1, Z17
-	VMOVAPS      Z19, Z18
-	VPERMT2PS    Z2, Z1, Z18
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	MOVQ         xHeadStride+88(FP), BX
-	VMOVUPS      (DX), Z19
-	VPERMILPS    $0xb1, Z19, Z1
-	VMULPS       Z0, Z19, Z19
-	VMULPS       Z12, Z1, Z1
-	VADDPS       Z1, Z19, Z19
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z1
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z1, Z1
-	VADDPS       Z1, Z21, Z21
-	VMOVUPS      128(DX), Z2
-	VPERMILPS    $0xb1, Z2, Z1
-	VMULPS       Z15, Z2, Z2
-	VMULPS       Z16, Z1, Z1
-	VADDPS       Z1, Z2, Z2
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z1
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z1, Z1
-	VADDPS       Z1, Z20, Z20
-	VMOVUPS      Z19, (AX)
-	VMOVUPS      Z21, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z20, 192(AX)
-	VRANGEPS     $0x0b, Z19, Z21, Z1
-	VFMADD231PS  Z19, Z21, Z9
-	VRANGEPS     $0x0b, Z2, Z20, Z19
-	VFMADD231PS  Z2, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z20
-	VPERMILPS    $0xb1, Z20, Z2
-	VMULPS       Z0, Z20, Z20
-	VMULPS       Z12, Z2, Z2
-	VADDPS       Z2, Z20, Z20
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z2
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z2, Z2
-	VADDPS       Z2, Z21, Z21
-	VMOVUPS      128(DX), Z22
-	VPERMILPS    $0xb1, Z22, Z2
-	VMULPS       Z15, Z22, Z22
-	VMULPS       Z16, Z2, Z2
-	VADDPS       Z2, Z22, Z22
-	VMOVUPS      192(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z2
-	VMULPS       Z17, Z23, Z23
-	VMULPS       Z18, Z2, Z2
-	VADDPS       Z2, Z23, Z23
-	VMOVUPS      Z20, 256(AX)
-	VMOVUPS      Z21, 320(AX)
-	VMOVUPS      Z22, 384(AX)
-	VMOVUPS      Z23, 448(AX)
-	VRANGEPS     $0x0b, Z20, Z21, Z2
-	VFMADD231PS  Z20, Z21, Z9
-	VRANGEPS     $0x0b, Z22, Z23, Z20
-	VFMADD231PS  Z22, Z23, Z10
-	VPMAXUD      Z19, Z1, Z1
-	VPMAXUD      Z20, Z2, Z2
-	VMOVAPS      Z1, Z1
-	VMOVAPS      Z2, Z2
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found19
-	VMOVUPS      (DX), Z19
-	VPERMILPS    $0xb1, Z19, Z3
-	VMULPS       Z0, Z19, Z19
-	VMULPS       Z12, Z3, Z3
-	VADDPS       Z3, Z19, Z19
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z3
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z3, Z3
-	VADDPS       Z3, Z21, Z21
-	VMOVUPS      128(DX), Z4
-	VPERMILPS    $0xb1, Z4, Z3
-	VMULPS       Z15, Z4, Z4
-	VMULPS       Z16, Z3, Z3
-	VADDPS       Z3, Z4, Z4
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z3
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z3, Z3
-	VADDPS       Z3, Z20, Z20
-	VMOVUPS      Z19, 512(AX)
-	VMOVUPS      Z21, 576(AX)
-	VMOVUPS      Z4, 640(AX)
-	VMOVUPS      Z20, 704(AX)
-	VRANGEPS     $0x0b, Z19, Z21, Z3
-	VFMADD231PS  Z19, Z21, Z9
-	VRANGEPS     $0x0b, Z4, Z20, Z19
-	VFMADD231PS  Z4, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z20
-	VPERMILPS    $0xb1, Z20, Z4
-	VMULPS       Z0, Z20, Z20
-	VMULPS       Z12, Z4, Z4
-	VADDPS       Z4, Z20, Z20
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z4
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z4, Z4
-	VADDPS       Z4, Z21, Z21
-	VMOVUPS      128(DX), Z22
-	VPERMILPS    $0xb1, Z22, Z4
-	VMULPS       Z15, Z22, Z22
-	VMULPS       Z16, Z4, Z4
-	VADDPS       Z4, Z22, Z22
-	VMOVUPS      192(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z4
-	VMULPS       Z17, Z23, Z23
-	VMULPS       Z18, Z4, Z4
-	VADDPS       Z4, Z23, Z23
-	VMOVUPS      Z20, 768(AX)
-	VMOVUPS      Z21, 832(AX)
-	VMOVUPS      Z22, 896(AX)
-	VMOVUPS      Z23, 960(AX)
-	VRANGEPS     $0x0b, Z20, Z21, Z4
-	VFMADD231PS  Z20, Z21, Z9
-	VRANGEPS     $0x0b, Z22, Z23, Z20
-	VFMADD231PS  Z22, Z23, Z10
-	VPMAXUD      Z19, Z3, Z3
-	VPMAXUD      Z20, Z4, Z4
-	VMOVAPS      Z3, Z3
+	VBROADCASTSS signBit32<>+0(SB), Z4
+	VMOVUPS      (BX), Z5
+	VMOVUPS      (SI), Z6
+	VPXORD       Z4, Z6, Z7
+	VMOVAPS      Z5, Z8
+	VPERMT2PS    Z5, Z0, Z8
+	VMOVAPS      Z7, Z9
+	VPERMT2PS    Z6, Z0, Z9
+	VMOVAPS      Z5, Z10
+	VPERMT2PS    Z5, Z1, Z10
+	VMOVAPS      Z7, Z5
+	VPERMT2PS    Z6, Z1, Z5
+	VMOVUPS      64(BX), Z6
+	VMOVUPS      64(SI), Z7
+	VPXORD       Z4, Z7, Z4
+	VMOVAPS      Z6, Z11
+	VPERMT2PS    Z6, Z0, Z11
+	VMOVAPS      Z4, Z12
+	VPERMT2PS    Z7, Z0, Z12
+	VMOVAPS      Z6, Z0
+	VPERMT2PS    Z6, Z1, Z0
 	VMOVAPS      Z4, Z4
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found19
-	VMOVUPS      (DX), Z19
-	VPERMILPS    $0xb1, Z19, Z5
-	VMULPS       Z0, Z19, Z19
-	VMULPS       Z12, Z5, Z5
-	VADDPS       Z5, Z19, Z19
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z5
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z5, Z5
-	VADDPS       Z5, Z21, Z21
-	VMOVUPS      128(DX), Z6
-	VPERMILPS    $0xb1, Z6, Z5
-	VMULPS       Z15, Z6, Z6
-	VMULPS       Z16, Z5, Z5
-	VADDPS       Z5, Z6, Z6
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z5
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z5, Z5
-	VADDPS       Z5, Z20, Z20
-	VMOVUPS      Z19, 1024(AX)
-	VMOVUPS      Z21, 1088(AX)
-	VMOVUPS      Z6, 1152(AX)
-	VMOVUPS      Z20, 1216(AX)
-	VRANGEPS     $0x0b, Z19, Z21, Z5
-	VFMADD231PS  Z19, Z21, Z9
-	VRANGEPS     $0x0b, Z6, Z20, Z19
-	VFMADD231PS  Z6, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z20
-	VPERMILPS    $0xb1, Z20, Z6
-	VMULPS       Z0, Z20, Z20
-	VMULPS       Z12, Z6, Z6
-	VADDPS       Z6, Z20, Z20
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z6
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z6, Z6
-	VADDPS       Z6, Z21, Z21
-	VMOVUPS      128(DX), Z22
-	VPERMILPS    $0xb1, Z22, Z6
-	VMULPS       Z15, Z22, Z22
-	VMULPS       Z16, Z6, Z6
-	VADDPS       Z6, Z22, Z22
-	VMOVUPS      192(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z6
-	VMULPS       Z17, Z23, Z23
-	VMULPS       Z18, Z6, Z6
-	VADDPS       Z6, Z23, Z23
-	VMOVUPS      Z20, 1280(AX)
-	VMOVUPS      Z21, 1344(AX)
-	VMOVUPS      Z22, 1408(AX)
-	VMOVUPS      Z23, 1472(AX)
-	VRANGEPS     $0x0b, Z20, Z21, Z6
-	VFMADD231PS  Z20, Z21, Z9
-	VRANGEPS     $0x0b, Z22, Z23, Z20
-	VFMADD231PS  Z22, Z23, Z10
-	VPMAXUD      Z19, Z5, Z5
-	VPMAXUD      Z20, Z6, Z6
-	VMOVAPS      Z5, Z5
-	VMOVAPS      Z6, Z6
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found19
-	VMOVUPS      (DX), Z7
-	VPERMILPS    $0xb1, Z7, Z8
-	VMULPS       Z0, Z7, Z7
-	VMULPS       Z12, Z8, Z8
-	VADDPS       Z8, Z7, Z7
-	VMOVUPS      64(DX), Z8
-	VPERMILPS    $0xb1, Z8, Z19
-	VMULPS       Z13, Z8, Z8
-	VMULPS       Z14, Z19, Z19
-	VADDPS       Z19, Z8, Z8
-	VMOVUPS      128(DX), Z19
-	VPERMILPS    $0xb1, Z19, Z20
-	VMULPS       Z15, Z19, Z19
-	VMULPS       Z16, Z20, Z20
-	VADDPS       Z20, Z19, Z19
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z21
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z21, Z21
-	VADDPS       Z21, Z20, Z20
-	VMOVUPS      Z7, 1536(AX)
-	VMOVUPS      Z8, 1600(AX)
-	VMOVUPS      Z19, 1664(AX)
-	VMOVUPS      Z20, 1728(AX)
-	VRANGEPS     $0x0b, Z7, Z8, Z21
-	VFMADD231PS  Z7, Z8, Z9
-	VRANGEPS     $0x0b, Z19, Z20, Z7
-	VFMADD231PS  Z19, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z8
-	VPERMILPS    $0xb1, Z8, Z19
-	VMULPS       Z0, Z8, Z8
-	VMULPS       Z12, Z19, Z19
-	VADDPS       Z19, Z8, Z8
-	VMOVUPS      64(DX), Z0
-	VPERMILPS    $0xb1, Z0, Z12
-	VMULPS       Z13, Z0, Z0
-	VMULPS       Z14, Z12, Z12
-	VADDPS       Z12, Z0, Z0
-	VMOVUPS      128(DX), Z12
-	VPERMILPS    $0xb1, Z12, Z13
-	VMULPS       Z15, Z12, Z12
-	VMULPS       Z16, Z13, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVUPS      192(DX), Z13
-	VPERMILPS    $0xb1, Z13, Z14
-	VMULPS       Z17, Z13, Z13
-	VMULPS       Z18, Z14, Z14
-	VADDPS       Z14, Z13, Z13
-	VMOVUPS      Z8, 1792(AX)
-	VMOVUPS      Z0, 1856(AX)
-	VMOVUPS      Z12, 1920(AX)
-	VMOVUPS      Z13, 1984(AX)
-	VRANGEPS     $0x0b, Z8, Z0, Z14
-	VFMADD231PS  Z8, Z0, Z9
-	VRANGEPS     $0x0b, Z12, Z13, Z0
-	VFMADD231PS  Z12, Z13, Z10
-	VPMAXUD      Z7, Z21, Z21
-	VPMAXUD      Z0, Z14, Z14
-	VMOVAPS      Z21, Z7
-	VMOVAPS      Z14, Z8
-	LEAQ         (DX)(BX*4), DX
+	VPERMT2PS    Z7, Z1, Z4
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	MOVQ         xHeadStride+88(FP), BX
+	MOVQ         (SP), SI
+	LEAQ         4608(SI), SI
 
-found19:
-	VCMPPS   $0x03, Z9, Z10, K1
-	KORTESTW K1, K1
-	JNZ      nan20
+unit22:
+	VMOVUPS     (DX), Z1
+	VPERMILPS   $0xb1, Z1, Z6
+	VMULPS      Z8, Z1, Z1
+	VMULPS      Z9, Z6, Z6
+	VADDPS      Z6, Z1, Z1
+	VMOVUPS     64(DX), Z6
+	VPERMILPS   $0xb1, Z6, Z7
+	VMULPS      Z10, Z6, Z6
+	VMULPS      Z5, Z7, Z7
+	VADDPS      Z7, Z6, Z6
+	VMOVUPS     128(DX), Z7
+	VPERMILPS   $0xb1, Z7, Z13
+	VMULPS      Z11, Z7, Z7
+	VMULPS      Z12, Z13, Z13
+	VADDPS      Z13, Z7, Z7
+	VMOVUPS     192(DX), Z13
+	VPERMILPS   $0xb1, Z13, Z14
+	VMULPS      Z0, Z13, Z13
+	VMULPS      Z4, Z14, Z14
+	VADDPS      Z14, Z13, Z13
+	VMOVUPS     Z1, (AX)
+	VMOVUPS     Z6, 64(AX)
+	VMOVUPS     Z7, 128(AX)
+	VMOVUPS     Z13, 192(AX)
+	VRANGEPS    $0x0b, Z1, Z6, Z14
+	VFMADD231PS Z1, Z6, Z2
+	VRANGEPS    $0x0b, Z7, Z13, Z1
+	VFMADD231PS Z7, Z13, Z3
+	XORQ        DI, DI
+	DECQ        CX
+	CMOVQGT     BX, DI
+	LEAQ        (DX)(DI*4), DX
+	VMOVUPS     (DX), Z6
+	VPERMILPS   $0xb1, Z6, Z7
+	VMULPS      Z8, Z6, Z6
+	VMULPS      Z9, Z7, Z7
+	VADDPS      Z7, Z6, Z6
+	VMOVUPS     64(DX), Z7
+	VPERMILPS   $0xb1, Z7, Z13
+	VMULPS      Z10, Z7, Z7
+	VMULPS      Z5, Z13, Z13
+	VADDPS      Z13, Z7, Z7
+	VMOVUPS     128(DX), Z13
+	VPERMILPS   $0xb1, Z13, Z15
+	VMULPS      Z11, Z13, Z13
+	VMULPS      Z12, Z15, Z15
+	VADDPS      Z15, Z13, Z13
+	VMOVUPS     192(DX), Z15
+	VPERMILPS   $0xb1, Z15, Z16
+	VMULPS      Z0, Z15, Z15
+	VMULPS      Z4, Z16, Z16
+	VADDPS      Z16, Z15, Z15
+	VMOVUPS     Z6, 256(AX)
+	VMOVUPS     Z7, 320(AX)
+	VMOVUPS     Z13, 384(AX)
+	VMOVUPS     Z15, 448(AX)
+	VRANGEPS    $0x0b, Z6, Z7, Z16
+	VFMADD231PS Z6, Z7, Z2
+	VRANGEPS    $0x0b, Z13, Z15, Z6
+	VFMADD231PS Z13, Z15, Z3
+	VPMAXUD     Z1, Z14, Z14
+	VPMAXUD     Z6, Z16, Z16
+	VMOVUPS     Z14, (SI)
+	VMOVUPS     Z16, 64(SI)
+	ADDQ        $+128, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit22
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan23
 
-largest21:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
+largest24:
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VMOVUPS     4864(AX), Z6
+	VMOVUPS     4928(AX), Z7
+	VMOVUPS     4992(AX), Z8
+	VMOVUPS     5056(AX), Z9
+	VPUNPCKLDQ  Z1, Z0, Z10
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z10, Z10
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z2
-	VPMAXUD     Z2, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z2
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z2, Z2
-	VPUNPCKLDQ  Z6, Z5, Z0
-	VPUNPCKHDQ  Z6, Z5, Z1
-	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z8, Z7, Z1
-	VPUNPCKHDQ  Z8, Z7, Z12
-	VPMAXUD     Z12, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z12
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z12, Z12
-	VSHUFI64X2  $0x88, Z12, Z2, Z0
-	VSHUFI64X2  $0xdd, Z12, Z2, Z1
+	VPUNPCKLQDQ Z0, Z10, Z1
+	VPUNPCKHQDQ Z0, Z10, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VPUNPCKLDQ  Z7, Z6, Z0
+	VPUNPCKHDQ  Z7, Z6, Z4
+	VPMAXUD     Z4, Z0, Z0
+	VPUNPCKLDQ  Z9, Z8, Z4
+	VPUNPCKHDQ  Z9, Z8, Z5
+	VPMAXUD     Z5, Z4, Z4
+	VPUNPCKLQDQ Z4, Z0, Z5
+	VPUNPCKHQDQ Z4, Z0, Z0
+	VPMAXUD     Z0, Z5, Z5
+	VSHUFI64X2  $0x88, Z5, Z1, Z0
+	VSHUFI64X2  $0xdd, Z5, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestI8<>+0(SB), Y0, Y0
+	VDIVPS      largestI8<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write16:
-	MOVQ    (SP), AX
+write19:
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
-	JZ      next17
+	JZ      next20
 	VMOVUPS inOrder512<>+0(SB), Z1
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
-head22:
+head25:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -12786,48 +8447,71 @@ head22:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare24
-	VBROADCASTSS 72(SP)(BX*4), Z2
-	VBROADCASTSS 104(SP)(BX*4), Z12
-	VMOVUPS      (DX), Z13
-	VMULPS       Z2, Z13, Z14
-	VFMSUB231PS  Z12, Z14, Z13
-	VFNMADD231PS Z2, Z13, Z14
-	VMOVUPS      64(DX), Z13
-	VMULPS       Z2, Z13, Z15
-	VFMSUB231PS  Z12, Z15, Z13
-	VFNMADD231PS Z2, Z13, Z15
-	VMOVUPS      128(DX), Z13
-	VMULPS       Z2, Z13, Z16
-	VFMSUB231PS  Z12, Z16, Z13
-	VFNMADD231PS Z2, Z13, Z16
-	VMOVUPS      192(DX), Z13
-	VMULPS       Z2, Z13, Z17
-	VFMSUB231PS  Z12, Z17, Z13
-	VFNMADD231PS Z2, Z13, Z17
-	VCVTPS2DQ    Z14, Z14
-	VCVTPS2DQ    Z15, Z15
-	VCVTPS2DQ    Z16, Z16
-	VCVTPS2DQ    Z17, Z17
-	VPACKSSDW    Z15, Z14, Z2
-	VPACKSSDW    Z17, Z16, Z12
-	VPACKSSWB    Z12, Z2, Z2
-	VPERMD       Z2, Z1, Z2
-	VMOVUPS      Z2, (CX)
+	JCC          rare27
+	VBROADCASTSS 80(SP)(BX*4), Z4
+	VBROADCASTSS 112(SP)(BX*4), Z5
+	CMPQ         R12, $0x40
+	JLT          next31
 
-written25:
+block30:
+	VMOVUPS      (R11), Z6
+	VMULPS       Z4, Z6, Z7
+	VFMSUB231PS  Z5, Z7, Z6
+	VFNMADD231PS Z4, Z6, Z7
+	VMOVUPS      64(R11), Z6
+	VMULPS       Z4, Z6, Z8
+	VFMSUB231PS  Z5, Z8, Z6
+	VFNMADD231PS Z4, Z6, Z8
+	VMOVUPS      128(R11), Z6
+	VMULPS       Z4, Z6, Z9
+	VFMSUB231PS  Z5, Z9, Z6
+	VFNMADD231PS Z4, Z6, Z9
+	VMOVUPS      192(R11), Z6
+	VMULPS       Z4, Z6, Z10
+	VFMSUB231PS  Z5, Z10, Z6
+	VFNMADD231PS Z4, Z6, Z10
+	VCVTPS2DQ    Z7, Z7
+	VCVTPS2DQ    Z8, Z8
+	VCVTPS2DQ    Z9, Z9
+	VCVTPS2DQ    Z10, Z10
+	VPACKSSDW    Z8, Z7, Z6
+	VPACKSSDW    Z10, Z9, Z7
+	VPACKSSWB    Z7, Z6, Z6
+	VPERMD       Z6, Z1, Z6
+	VMOVUPS      Z6, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block30
+
+next31:
+	JMP written29
+
+rare27:
+one28:
+	MOVB $0x00, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one28
+
+written29:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same23
+	JNZ  same26
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -12835,257 +8519,175 @@ written25:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same23:
+same26:
 	DECQ AX
-	JNZ  head22
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	JNZ  head25
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
-next17:
-	MOVQ  8(SP), AX
+next20:
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads15
+	JNZ   heads18
 	JMP   done1
 
-pairs14:
+pairs17:
 done1:
 	VZEROUPPER
 	RET
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	VPANDD       (AX), Z0, Z1
-	VPANDD       64(AX), Z0, Z2
-	VPMAXUD      Z2, Z1, Z1
-	VPANDD       128(AX), Z0, Z2
-	VPANDD       192(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       256(AX), Z0, Z3
-	VPANDD       320(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       384(AX), Z0, Z4
-	VPANDD       448(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z1, Z1
-	VPMAXUD      Z4, Z1, Z1
-	VMOVAPS      Z1, Z1
-	VPANDD       512(AX), Z0, Z2
-	VPANDD       576(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       640(AX), Z0, Z3
-	VPANDD       704(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       768(AX), Z0, Z4
-	VPANDD       832(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       896(AX), Z0, Z8
-	VPANDD       960(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPMAXUD      Z3, Z2, Z2
-	VPMAXUD      Z4, Z2, Z2
-	VPMAXUD      Z8, Z2, Z2
-	VMOVAPS      Z2, Z2
-	VPANDD       1024(AX), Z0, Z3
-	VPANDD       1088(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       1152(AX), Z0, Z4
-	VPANDD       1216(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1280(AX), Z0, Z8
-	VPANDD       1344(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1408(AX), Z0, Z9
-	VPANDD       1472(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z8, Z3, Z3
-	VPMAXUD      Z9, Z3, Z3
-	VMOVAPS      Z3, Z3
-	VPANDD       1536(AX), Z0, Z4
-	VPANDD       1600(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1664(AX), Z0, Z8
-	VPANDD       1728(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1792(AX), Z0, Z9
-	VPANDD       1856(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1920(AX), Z0, Z10
-	VPANDD       1984(AX), Z0, Z0
-	VPMAXUD      Z0, Z10, Z10
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z9, Z4, Z4
-	VPMAXUD      Z10, Z4, Z4
-	VMOVAPS      Z4, Z4
-	JMP          largest9
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
+	MOVQ         $0x00000004, BX
 
-rare12:
-	VPXORD  Z7, Z7, Z7
-	VMOVUPS Z7, (CX)
-	VMOVUPS Z7, 64(CX)
-	JMP     written13
+unit32:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPMAXUD Z4, Z1, Z1
+	VPMAXUD Z5, Z1, Z1
+	VPMAXUD Z6, Z1, Z1
+	VMOVUPS Z1, (CX)
+	ADDQ    $+64, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit32
+	JMP     largest9
 
-nan20:
-	VBROADCASTSS magnitude32<>+0(SB), Z7
-	VPANDD       (AX), Z7, Z1
-	VPANDD       64(AX), Z7, Z0
-	VPMAXUD      Z0, Z1, Z1
-	VPANDD       128(AX), Z7, Z2
-	VPANDD       192(AX), Z7, Z0
-	VPMAXUD      Z0, Z2, Z2
-	VPANDD       256(AX), Z7, Z0
-	VPANDD       320(AX), Z7, Z3
-	VPMAXUD      Z3, Z0, Z0
-	VPANDD       384(AX), Z7, Z3
-	VPANDD       448(AX), Z7, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z0, Z0
-	VMOVAPS      Z1, Z1
-	VMOVAPS      Z0, Z2
-	VPANDD       512(AX), Z7, Z3
-	VPANDD       576(AX), Z7, Z0
-	VPMAXUD      Z0, Z3, Z3
-	VPANDD       640(AX), Z7, Z4
-	VPANDD       704(AX), Z7, Z0
-	VPMAXUD      Z0, Z4, Z4
-	VPANDD       768(AX), Z7, Z0
-	VPANDD       832(AX), Z7, Z5
-	VPMAXUD      Z5, Z0, Z0
-	VPANDD       896(AX), Z7, Z5
-	VPANDD       960(AX), Z7, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z5, Z0, Z0
-	VMOVAPS      Z3, Z3
-	VMOVAPS      Z0, Z4
-	VPANDD       1024(AX), Z7, Z5
-	VPANDD       1088(AX), Z7, Z0
-	VPMAXUD      Z0, Z5, Z5
-	VPANDD       1152(AX), Z7, Z6
-	VPANDD       1216(AX), Z7, Z0
-	VPMAXUD      Z0, Z6, Z6
-	VPANDD       1280(AX), Z7, Z0
-	VPANDD       1344(AX), Z7, Z8
-	VPMAXUD      Z8, Z0, Z0
-	VPANDD       1408(AX), Z7, Z8
-	VPANDD       1472(AX), Z7, Z12
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z8, Z0, Z0
-	VMOVAPS      Z5, Z5
-	VMOVAPS      Z0, Z6
-	VPANDD       1536(AX), Z7, Z8
-	VPANDD       1600(AX), Z7, Z0
-	VPMAXUD      Z0, Z8, Z8
-	VPANDD       1664(AX), Z7, Z12
-	VPANDD       1728(AX), Z7, Z0
-	VPMAXUD      Z0, Z12, Z12
-	VPANDD       1792(AX), Z7, Z0
-	VPANDD       1856(AX), Z7, Z13
-	VPMAXUD      Z13, Z0, Z0
-	VPANDD       1920(AX), Z7, Z13
-	VPANDD       1984(AX), Z7, Z7
-	VPMAXUD      Z7, Z13, Z13
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z13, Z0, Z0
-	VMOVAPS      Z8, Z7
-	VMOVAPS      Z0, Z8
-	JMP          largest21
+nan23:
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
+	MOVQ         $0x00000004, BX
 
-rare24:
-	VPXORD  Z11, Z11, Z11
-	VMOVUPS Z11, (CX)
-	JMP     written25
+unit33:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPMAXUD Z4, Z1, Z1
+	VPMAXUD Z6, Z5, Z5
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    $+128, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit33
+	JMP     largest24
 
 // func RotateQuantizeRowInterleavedF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX2(SB), $4816-104
+TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX2(SB), $5336-104
 	MOVQ    heads+72(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
 	MOVQ    tokens+48(FP), AX
 	TESTQ   AX, AX
 	JZ      done1
-	VPXOR   X0, X0, X0
+	VPXOR   Y0, Y0, Y0
 	MOVQ    y+0(FP), AX
-	MOVQ    AX, 648(SP)
-	LEAQ    656(SP), AX
+	MOVQ    AX, 144(SP)
+	LEAQ    152(SP), AX
 	ADDQ    $0x3f, AX
 	ANDQ    $-64, AX
 	LEAQ    2048(AX), CX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, (SP)
+	MOVQ    AX, 32(SP)
 	XORQ    AX, CX
-	MOVQ    CX, 32(SP)
+	MOVQ    CX, 40(SP)
 	XORQ    AX, AX
-	MOVQ    AX, 8(SP)
+	MOVQ    AX, 16(SP)
 	MOVQ    x+16(FP), AX
-	MOVQ    AX, 40(SP)
+	MOVQ    AX, 48(SP)
 	MOVQ    y+0(FP), AX
+	MOVQ    AX, 64(SP)
+	MOVQ    heads+72(FP), AX
 	MOVQ    AX, 56(SP)
 	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 48(SP)
-	MOVQ    heads+72(FP), AX
-	MOVQ    AX, 64(SP)
+	MOVQ    AX, 72(SP)
 	MOVQ    pairs+40(FP), AX
 	CMPQ    AX, $0x40
 	JNE     pairs2
 	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
 	MOVQ    cos+24(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 72(SP)
+	VMOVUPS Y1, 4096(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 104(SP)
+	VMOVUPS Y1, 4128(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 136(SP)
+	VMOVUPS Y1, 4160(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 168(SP)
+	VMOVUPS Y1, 4192(CX)
 	VPERMPD $0xd8, 128(AX), Y1
-	VMOVUPS Y1, 200(SP)
+	VMOVUPS Y1, 4224(CX)
 	VPERMPD $0xd8, 160(AX), Y1
-	VMOVUPS Y1, 232(SP)
+	VMOVUPS Y1, 4256(CX)
 	VPERMPD $0xd8, 192(AX), Y1
-	VMOVUPS Y1, 264(SP)
+	VMOVUPS Y1, 4288(CX)
 	VPERMPD $0xd8, 224(AX), Y1
-	VMOVUPS Y1, 296(SP)
+	VMOVUPS Y1, 4320(CX)
 	MOVQ    sin+32(FP), AX
+	MOVQ    (SP), CX
 	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 328(SP)
+	VMOVUPS Y1, 4352(CX)
 	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 360(SP)
+	VMOVUPS Y1, 4384(CX)
 	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 392(SP)
+	VMOVUPS Y1, 4416(CX)
 	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 424(SP)
+	VMOVUPS Y1, 4448(CX)
 	VPERMPD $0xd8, 128(AX), Y1
-	VMOVUPS Y1, 456(SP)
+	VMOVUPS Y1, 4480(CX)
 	VPERMPD $0xd8, 160(AX), Y1
-	VMOVUPS Y1, 488(SP)
+	VMOVUPS Y1, 4512(CX)
 	VPERMPD $0xd8, 192(AX), Y1
-	VMOVUPS Y1, 520(SP)
+	VMOVUPS Y1, 4544(CX)
 	VPERMPD $0xd8, 224(AX), Y1
-	VMOVUPS Y1, 552(SP)
+	VMOVUPS Y1, 4576(CX)
 
 heads3:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 584(SP)
-	VMOVUPS X0, 616(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -13111,39 +8713,41 @@ heads3:
 	PREFETCHT1 640(AX)
 	PREFETCHT1 704(AX)
 	MOVQ       cos+24(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 72(SP)
+	VMOVUPS    Y0, 4096(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 104(SP)
+	VMOVUPS    Y0, 4128(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 136(SP)
+	VMOVUPS    Y0, 4160(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 168(SP)
+	VMOVUPS    Y0, 4192(CX)
 	VPERMPD    $0xd8, 128(AX), Y0
-	VMOVUPS    Y0, 200(SP)
+	VMOVUPS    Y0, 4224(CX)
 	VPERMPD    $0xd8, 160(AX), Y0
-	VMOVUPS    Y0, 232(SP)
+	VMOVUPS    Y0, 4256(CX)
 	VPERMPD    $0xd8, 192(AX), Y0
-	VMOVUPS    Y0, 264(SP)
+	VMOVUPS    Y0, 4288(CX)
 	VPERMPD    $0xd8, 224(AX), Y0
-	VMOVUPS    Y0, 296(SP)
+	VMOVUPS    Y0, 4320(CX)
 	MOVQ       sin+32(FP), AX
+	MOVQ       (SP), CX
 	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 328(SP)
+	VMOVUPS    Y0, 4352(CX)
 	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 360(SP)
+	VMOVUPS    Y0, 4384(CX)
 	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 392(SP)
+	VMOVUPS    Y0, 4416(CX)
 	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 424(SP)
+	VMOVUPS    Y0, 4448(CX)
 	VPERMPD    $0xd8, 128(AX), Y0
-	VMOVUPS    Y0, 456(SP)
+	VMOVUPS    Y0, 4480(CX)
 	VPERMPD    $0xd8, 160(AX), Y0
-	VMOVUPS    Y0, 488(SP)
+	VMOVUPS    Y0, 4512(CX)
 	VPERMPD    $0xd8, 192(AX), Y0
-	VMOVUPS    Y0, 520(SP)
+	VMOVUPS    Y0, 4544(CX)
 	VPERMPD    $0xd8, 224(AX), Y0
-	VMOVUPS    Y0, 552(SP)
+	VMOVUPS    Y0, 4576(CX)
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
@@ -13152,598 +8756,195 @@ same6:
 	CMPQ    AX, CX
 	CMOVQLT AX, CX
 	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
 	VMOVUPS magnitude32<>+0(SB), Y0
-	MOVQ    xHeadStride+88(FP), BX
-	VMOVUPS (DX), Y1
-	VSHUFPS $0xdd, 32(DX), Y1, Y5
-	VSHUFPS $0x88, 32(DX), Y1, Y1
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y1, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y1, Y1
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y1, Y1
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y5, 64(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y1, Y1
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 32(AX)
-	VMOVUPS Y6, 96(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y1, Y1
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y1, Y1
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 128(AX)
-	VMOVUPS Y6, 192(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 160(AX)
-	VMOVUPS Y7, 224(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 256(AX)
-	VMOVUPS Y7, 320(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 288(AX)
-	VMOVUPS Y8, 352(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 384(AX)
-	VMOVUPS Y8, 448(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 416(AX)
-	VMOVUPS Y9, 480(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y6, Y1, Y1
-	VPMAXUD Y7, Y1, Y1
-	VMOVAPS Y1, Y1
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y2
-	VSHUFPS $0xdd, 32(DX), Y2, Y5
-	VSHUFPS $0x88, 32(DX), Y2, Y2
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y2, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y2, Y2
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y2, Y2
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y2, 512(AX)
-	VMOVUPS Y5, 576(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y2, Y2
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 544(AX)
-	VMOVUPS Y6, 608(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y2, Y2
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 640(AX)
-	VMOVUPS Y6, 704(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 672(AX)
-	VMOVUPS Y7, 736(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 768(AX)
-	VMOVUPS Y7, 832(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 800(AX)
-	VMOVUPS Y8, 864(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 896(AX)
-	VMOVUPS Y8, 960(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 928(AX)
-	VMOVUPS Y9, 992(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y2, Y2
-	VPMAXUD Y6, Y2, Y2
-	VPMAXUD Y7, Y2, Y2
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y3
-	VSHUFPS $0xdd, 32(DX), Y3, Y5
-	VSHUFPS $0x88, 32(DX), Y3, Y3
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y3, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y3, Y3
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y3, Y3
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y3, 1024(AX)
-	VMOVUPS Y5, 1088(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y3, Y3
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1056(AX)
-	VMOVUPS Y6, 1120(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y3, Y3
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y3, Y3
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1152(AX)
-	VMOVUPS Y6, 1216(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1184(AX)
-	VMOVUPS Y7, 1248(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1280(AX)
-	VMOVUPS Y7, 1344(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1312(AX)
-	VMOVUPS Y8, 1376(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1408(AX)
-	VMOVUPS Y8, 1472(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1440(AX)
-	VMOVUPS Y9, 1504(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y6, Y3, Y3
-	VPMAXUD Y7, Y3, Y3
-	VMOVAPS Y3, Y3
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found7
-	VMOVUPS (DX), Y4
-	VSHUFPS $0xdd, 32(DX), Y4, Y5
-	VSHUFPS $0x88, 32(DX), Y4, Y4
-	VMOVUPS 72(SP), Y6
-	VMOVUPS 328(SP), Y7
-	VMULPS  Y7, Y4, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y4, Y4
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y4, Y4
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y4, 1536(AX)
-	VMOVUPS Y5, 1600(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y4, Y4
-	VMOVUPS 64(DX), Y5
-	VSHUFPS $0xdd, 96(DX), Y5, Y6
-	VSHUFPS $0x88, 96(DX), Y5, Y5
-	VMOVUPS 104(SP), Y7
-	VMOVUPS 360(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1568(AX)
-	VMOVUPS Y6, 1632(AX)
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y4, Y4
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y6
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y7
-	VMOVUPS 392(SP), Y8
-	VMULPS  Y8, Y5, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y5, Y5
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y5, Y5
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y5, 1664(AX)
-	VMOVUPS Y6, 1728(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VMOVUPS 192(DX), Y6
-	VSHUFPS $0xdd, 224(DX), Y6, Y7
-	VSHUFPS $0x88, 224(DX), Y6, Y6
-	VMOVUPS 168(SP), Y8
-	VMOVUPS 424(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1696(AX)
-	VMOVUPS Y7, 1760(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VMOVUPS 256(DX), Y6
-	VSHUFPS $0xdd, 288(DX), Y6, Y7
-	VSHUFPS $0x88, 288(DX), Y6, Y6
-	VMOVUPS 200(SP), Y8
-	VMOVUPS 456(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 1792(AX)
-	VMOVUPS Y7, 1856(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 320(DX), Y7
-	VSHUFPS $0xdd, 352(DX), Y7, Y8
-	VSHUFPS $0x88, 352(DX), Y7, Y7
-	VMOVUPS 232(SP), Y9
-	VMOVUPS 488(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1824(AX)
-	VMOVUPS Y8, 1888(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VMOVUPS 384(DX), Y7
-	VSHUFPS $0xdd, 416(DX), Y7, Y8
-	VSHUFPS $0x88, 416(DX), Y7, Y7
-	VMOVUPS 264(SP), Y9
-	VMOVUPS 520(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 1920(AX)
-	VMOVUPS Y8, 1984(AX)
-	VPAND   Y0, Y7, Y7
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VMOVUPS 448(DX), Y8
-	VSHUFPS $0xdd, 480(DX), Y8, Y9
-	VSHUFPS $0x88, 480(DX), Y8, Y8
-	VMOVUPS 296(SP), Y10
-	VMOVUPS 552(SP), Y11
-	VMULPS  Y11, Y8, Y12
-	VMULPS  Y11, Y9, Y11
-	VMULPS  Y10, Y8, Y8
-	VMULPS  Y10, Y9, Y9
-	VSUBPS  Y11, Y8, Y8
-	VADDPS  Y12, Y9, Y9
-	VMOVUPS Y8, 1952(AX)
-	VMOVUPS Y9, 2016(AX)
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y7, Y7
-	VPAND   Y0, Y9, Y9
-	VPMAXUD Y9, Y7, Y7
-	VPMAXUD Y5, Y4, Y4
-	VPMAXUD Y6, Y4, Y4
-	VPMAXUD Y7, Y4, Y4
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(BX*4), DX
+	MOVQ    (SP), BX
+	MOVQ    (SP), SI
+	MOVQ    xHeadStride+88(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
 
-found7:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y5
-	VPMAXUD      Y5, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y5
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X0
-	VPMAXUD      X0, X5, X0
-	VDIVPS       largestE4M3<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
+unit7:
+	VMOVUPS     (DX), Y1
+	VSHUFPS     $0xdd, 32(DX), Y1, Y2
+	VSHUFPS     $0x88, 32(DX), Y1, Y1
+	VMOVUPS     4096(BX), Y3
+	VMOVUPS     4352(SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 64(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VMOVUPS     64(DX), Y2
+	VSHUFPS     $0xdd, 96(DX), Y2, Y3
+	VSHUFPS     $0x88, 96(DX), Y2, Y2
+	VMOVUPS     4128(BX), Y4
+	VMOVUPS     4384(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     Y3, 96(AX)
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VMOVUPS     128(DX), Y2
+	VSHUFPS     $0xdd, 160(DX), Y2, Y3
+	VSHUFPS     $0x88, 160(DX), Y2, Y2
+	VMOVUPS     4160(BX), Y4
+	VMOVUPS     4416(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 128(AX)
+	VMOVUPS     Y3, 192(AX)
+	VPAND       Y0, Y2, Y2
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VMOVUPS     192(DX), Y3
+	VSHUFPS     $0xdd, 224(DX), Y3, Y4
+	VSHUFPS     $0x88, 224(DX), Y3, Y3
+	VMOVUPS     4192(BX), Y5
+	VMOVUPS     4448(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 160(AX)
+	VMOVUPS     Y4, 224(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VMOVUPS     256(DX), Y3
+	VSHUFPS     $0xdd, 288(DX), Y3, Y4
+	VSHUFPS     $0x88, 288(DX), Y3, Y3
+	VMOVUPS     4224(BX), Y5
+	VMOVUPS     4480(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 256(AX)
+	VMOVUPS     Y4, 320(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     320(DX), Y4
+	VSHUFPS     $0xdd, 352(DX), Y4, Y5
+	VSHUFPS     $0x88, 352(DX), Y4, Y4
+	VMOVUPS     4256(BX), Y6
+	VMOVUPS     4512(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 288(AX)
+	VMOVUPS     Y5, 352(AX)
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     384(DX), Y4
+	VSHUFPS     $0xdd, 416(DX), Y4, Y5
+	VSHUFPS     $0x88, 416(DX), Y4, Y4
+	VMOVUPS     4288(BX), Y6
+	VMOVUPS     4544(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 384(AX)
+	VMOVUPS     Y5, 448(AX)
+	VPAND       Y0, Y4, Y4
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VMOVUPS     448(DX), Y5
+	VSHUFPS     $0xdd, 480(DX), Y5, Y6
+	VSHUFPS     $0x88, 480(DX), Y5, Y5
+	VMOVUPS     4320(BX), Y7
+	VMOVUPS     4576(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 416(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y3, Y1, Y1
+	VPMAXUD     Y4, Y1, Y1
+	VMOVUPS     Y1, (R8)
+	ADDQ        $+32, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit7
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VPUNPCKLDQ  Y1, Y0, Y4
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y4, Y4
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y4, Y1
+	VPUNPCKHQDQ Y0, Y4, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPERM2I128  $0x20, Y1, Y1, Y0
+	VPERM2I128  $0x31, Y1, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ    (SP), AX
+	MOVQ    8(SP), AX
 	TESTQ   AX, AX
 	JZ      next5
 	VMOVUPS powerE4M3<>+0(SB), Y1
-	VMOVUPS weightsE4M3<>+0(SB), Y5
-	VMOVUPS exponent32<>+0(SB), Y6
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
+	VMOVUPS weightsE4M3<>+0(SB), Y2
+	VMOVUPS exponent32<>+0(SB), Y3
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
 	XORQ    BX, BX
 
 head8:
@@ -13758,764 +8959,65 @@ head8:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         648(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare10
-	VBROADCASTSS 584(SP)(BX*4), Y7
-	VBROADCASTSS 616(SP)(BX*4), Y8
-	VMOVUPS      (DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      32(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      64(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      96(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y9
-	VPACKSSDW    Y13, Y12, Y14
-	VPACKSSWB    Y14, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y14
-	VPMAXUD      leastE4M3<>+0(SB), Y14, Y14
-	VFMADD132PS  Y1, Y10, Y14
-	VPMADDWD     Y5, Y14, Y14
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y11
+	VBROADCASTSS 80(SP)(BX*4), Y4
+	VBROADCASTSS 112(SP)(BX*4), Y5
+	CMPQ         R12, $0x20
+	JLT          next14
+
+block13:
+	VMOVUPS      (R11), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      32(R11), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      64(R11), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      96(R11), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
 	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y12
-	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
-	VFMADD132PS  Y1, Y13, Y12
-	VPMADDWD     Y5, Y12, Y12
-	VPACKSSDW    Y10, Y14, Y10
-	VPACKSSDW    Y12, Y11, Y11
-	VPSRLW       $0x04, Y10, Y10
-	VPSRLW       $0x04, Y11, Y11
-	VPACKSSWB    Y11, Y10, Y10
-	VPAND        signs8<>+0(SB), Y9, Y9
-	VPOR         Y9, Y10, Y10
-	VPSHUFB      together8<>+0(SB), Y10, Y10
-	VMOVUPS      inOrder256<>+0(SB), Y9
-	VPERMD       Y10, Y9, Y10
-	VMOVUPS      Y10, (CX)
-	VMOVUPS      128(DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      160(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      192(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      224(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y9
-	VPACKSSDW    Y13, Y12, Y14
-	VPACKSSWB    Y14, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y14
-	VPMAXUD      leastE4M3<>+0(SB), Y14, Y14
-	VFMADD132PS  Y1, Y10, Y14
-	VPMADDWD     Y5, Y14, Y14
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y12
-	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
-	VFMADD132PS  Y1, Y13, Y12
-	VPMADDWD     Y5, Y12, Y12
-	VPACKSSDW    Y10, Y14, Y10
-	VPACKSSDW    Y12, Y11, Y11
-	VPSRLW       $0x04, Y10, Y10
-	VPSRLW       $0x04, Y11, Y11
-	VPACKSSWB    Y11, Y10, Y10
-	VPAND        signs8<>+0(SB), Y9, Y9
-	VPOR         Y9, Y10, Y10
-	VPSHUFB      together8<>+0(SB), Y10, Y10
-	VMOVUPS      inOrder256<>+0(SB), Y9
-	VPERMD       Y10, Y9, Y10
-	VMOVUPS      Y10, 32(CX)
-	VMOVUPS      256(DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      288(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      320(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      352(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y9
-	VPACKSSDW    Y13, Y12, Y14
-	VPACKSSWB    Y14, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y14
-	VPMAXUD      leastE4M3<>+0(SB), Y14, Y14
-	VFMADD132PS  Y1, Y10, Y14
-	VPMADDWD     Y5, Y14, Y14
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y12
-	VPMAXUD      leastE4M3<>+0(SB), Y12, Y12
-	VFMADD132PS  Y1, Y13, Y12
-	VPMADDWD     Y5, Y12, Y12
-	VPACKSSDW    Y10, Y14, Y10
-	VPACKSSDW    Y12, Y11, Y11
-	VPSRLW       $0x04, Y10, Y10
-	VPSRLW       $0x04, Y11, Y11
-	VPACKSSWB    Y11, Y10, Y10
-	VPAND        signs8<>+0(SB), Y9, Y9
-	VPOR         Y9, Y10, Y10
-	VPSHUFB      together8<>+0(SB), Y10, Y10
-	VMOVUPS      inOrder256<>+0(SB), Y9
-	VPERMD       Y10, Y9, Y10
-	VMOVUPS      Y10, 64(CX)
-	VMOVUPS      384(DX), Y9
-	VMULPS       Y7, Y9, Y10
-	VFMSUB231PS  Y8, Y10, Y9
-	VFNMADD231PS Y7, Y9, Y10
-	VMOVUPS      416(DX), Y9
-	VMULPS       Y7, Y9, Y11
-	VFMSUB231PS  Y8, Y11, Y9
-	VFNMADD231PS Y7, Y9, Y11
-	VMOVUPS      448(DX), Y9
-	VMULPS       Y7, Y9, Y12
-	VFMSUB231PS  Y8, Y12, Y9
-	VFNMADD231PS Y7, Y9, Y12
-	VMOVUPS      480(DX), Y9
-	VMULPS       Y7, Y9, Y13
-	VFMSUB231PS  Y8, Y13, Y9
-	VFNMADD231PS Y7, Y9, Y13
-	VPACKSSDW    Y11, Y10, Y7
-	VPACKSSDW    Y13, Y12, Y8
-	VPACKSSWB    Y8, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y6, Y10, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y10, Y8
-	VPMADDWD     Y5, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y6, Y11, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y11, Y9
-	VPMADDWD     Y5, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y6, Y12, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y12, Y10
-	VPMADDWD     Y5, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y13, Y13
-	VPAND        Y6, Y13, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y13, Y11
-	VPMADDWD     Y5, Y11, Y11
-	VPACKSSDW    Y9, Y8, Y8
-	VPACKSSDW    Y11, Y10, Y9
-	VPSRLW       $0x04, Y8, Y8
-	VPSRLW       $0x04, Y9, Y9
-	VPACKSSWB    Y9, Y8, Y8
-	VPAND        signs8<>+0(SB), Y7, Y7
-	VPOR         Y7, Y8, Y8
-	VPSHUFB      together8<>+0(SB), Y8, Y8
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y8, Y7, Y8
-	VMOVUPS      Y8, 96(CX)
-
-written11:
-	ADDQ $0x00000200, DX
-	INCQ BX
-	ADDQ yHeadStride+80(FP), CX
-	DECQ SI
-	JNZ  same9
-	MOVQ y+0(FP), CX
-	MOVQ yTokenStride+56(FP), SI
-	LEAQ (CX)(SI*1), CX
-	MOVQ CX, y+0(FP)
-	MOVQ y+0(FP), CX
-	MOVQ heads+72(FP), SI
-
-same9:
-	DECQ AX
-	JNZ  head8
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
-
-next5:
-	MOVQ  8(SP), AX
-	TESTQ AX, AX
-	JNZ   heads3
-	JMP   done1
-
-pairs2:
-	MOVQ    pairs+40(FP), AX
-	CMPQ    AX, $0x20
-	JNE     pairs12
-	VMOVUPS one32<>+0(SB), Y1
-	VMOVUPS one32<>+0(SB), Y2
-	VMOVUPS one32<>+0(SB), Y3
-	VMOVUPS one32<>+0(SB), Y4
-	MOVQ    cos+24(FP), AX
-	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 72(SP)
-	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 104(SP)
-	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 136(SP)
-	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 168(SP)
-	MOVQ    sin+32(FP), AX
-	VPERMPD $0xd8, (AX), Y1
-	VMOVUPS Y1, 328(SP)
-	VPERMPD $0xd8, 32(AX), Y1
-	VMOVUPS Y1, 360(SP)
-	VPERMPD $0xd8, 64(AX), Y1
-	VMOVUPS Y1, 392(SP)
-	VPERMPD $0xd8, 96(AX), Y1
-	VMOVUPS Y1, 424(SP)
-
-heads13:
-	VMOVUPS one32<>+0(SB), X1
-	VDIVPS  X0, X1, X1
-	VMOVUPS X1, 584(SP)
-	VMOVUPS X0, 616(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
-
-	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
-	TESTQ      AX, AX
-	JNZ        same16
-	MOVQ       AX, 8(SP)
-	DECQ       tokens+48(FP)
-	JZ         write14
-	MOVQ       x+16(FP), AX
-	MOVQ       xTokenStride+64(FP), CX
-	LEAQ       (AX)(CX*4), AX
-	MOVQ       AX, x+16(FP)
-	MOVQ       cos+24(FP), AX
-	MOVQ       tableStride+96(FP), CX
-	LEAQ       (AX)(CX*4), AX
-	MOVQ       AX, cos+24(FP)
-	MOVQ       sin+32(FP), AX
-	MOVQ       tableStride+96(FP), CX
-	LEAQ       (AX)(CX*4), AX
-	MOVQ       AX, sin+32(FP)
-	MOVQ       cos+24(FP), AX
-	PREFETCHT1 512(AX)
-	PREFETCHT1 576(AX)
-	MOVQ       sin+32(FP), AX
-	PREFETCHT1 512(AX)
-	PREFETCHT1 576(AX)
-	MOVQ       cos+24(FP), AX
-	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 72(SP)
-	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 104(SP)
-	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 136(SP)
-	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 168(SP)
-	MOVQ       sin+32(FP), AX
-	VPERMPD    $0xd8, (AX), Y0
-	VMOVUPS    Y0, 328(SP)
-	VPERMPD    $0xd8, 32(AX), Y0
-	VMOVUPS    Y0, 360(SP)
-	VPERMPD    $0xd8, 64(AX), Y0
-	VMOVUPS    Y0, 392(SP)
-	VPERMPD    $0xd8, 96(AX), Y0
-	VMOVUPS    Y0, 424(SP)
-	MOVQ       x+16(FP), DX
-	MOVQ       heads+72(FP), AX
-
-same16:
-	MOVQ    $0x00000004, CX
-	CMPQ    AX, CX
-	CMOVQLT AX, CX
-	SUBQ    CX, AX
-	MOVQ    AX, 48(SP)
-	MOVQ    CX, 8(SP)
-	MOVQ    24(SP), AX
-	XORQ    32(SP), AX
-	MOVQ    AX, 24(SP)
-	VMOVUPS magnitude32<>+0(SB), Y0
-	MOVQ    xHeadStride+88(FP), BX
-	VMOVUPS (DX), Y1
-	VSHUFPS $0xdd, 32(DX), Y1, Y2
-	VSHUFPS $0x88, 32(DX), Y1, Y1
-	VMOVUPS 72(SP), Y5
-	VMOVUPS 328(SP), Y6
-	VMULPS  Y6, Y1, Y7
-	VMULPS  Y6, Y2, Y6
-	VMULPS  Y5, Y1, Y1
-	VMULPS  Y5, Y2, Y2
-	VSUBPS  Y6, Y1, Y1
-	VADDPS  Y7, Y2, Y2
-	VMOVUPS Y1, (AX)
-	VMOVUPS Y2, 64(AX)
-	VPAND   Y0, Y1, Y1
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VMOVUPS 64(DX), Y2
-	VSHUFPS $0xdd, 96(DX), Y2, Y5
-	VSHUFPS $0x88, 96(DX), Y2, Y2
-	VMOVUPS 104(SP), Y6
-	VMOVUPS 360(SP), Y7
-	VMULPS  Y7, Y2, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y2, Y2
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y2, Y2
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y2, 32(AX)
-	VMOVUPS Y5, 96(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y1, Y1
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y2
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y6
-	VMOVUPS 392(SP), Y7
-	VMULPS  Y7, Y5, Y8
-	VMULPS  Y7, Y2, Y7
-	VMULPS  Y6, Y5, Y5
-	VMULPS  Y6, Y2, Y2
-	VSUBPS  Y7, Y5, Y5
-	VADDPS  Y8, Y2, Y2
-	VMOVUPS Y5, 128(AX)
-	VMOVUPS Y2, 192(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y5, Y5
-	VMOVUPS 192(DX), Y2
-	VSHUFPS $0xdd, 224(DX), Y2, Y6
-	VSHUFPS $0x88, 224(DX), Y2, Y2
-	VMOVUPS 168(SP), Y7
-	VMOVUPS 424(SP), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 160(AX)
-	VMOVUPS Y6, 224(AX)
-	VPAND   Y0, Y2, Y2
-	VPMAXUD Y2, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    SI, SI
-	DECQ    CX
-	CMOVQGT BX, SI
-	LEAQ    (DX)(SI*4), DX
-	VMOVUPS (DX), Y2
-	VSHUFPS $0xdd, 32(DX), Y2, Y6
-	VSHUFPS $0x88, 32(DX), Y2, Y2
-	VMOVUPS 72(SP), Y7
-	VMOVUPS 328(SP), Y8
-	VMULPS  Y8, Y2, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y2, Y2
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y2, Y2
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y2, 256(AX)
-	VMOVUPS Y6, 320(AX)
-	VPAND   Y0, Y2, Y2
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VMOVUPS 64(DX), Y6
-	VSHUFPS $0xdd, 96(DX), Y6, Y7
-	VSHUFPS $0x88, 96(DX), Y6, Y6
-	VMOVUPS 104(SP), Y8
-	VMOVUPS 360(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 288(AX)
-	VMOVUPS Y7, 352(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y2, Y2
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y2, Y2
-	VMOVUPS 128(DX), Y6
-	VSHUFPS $0xdd, 160(DX), Y6, Y7
-	VSHUFPS $0x88, 160(DX), Y6, Y6
-	VMOVUPS 136(SP), Y8
-	VMOVUPS 392(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 384(AX)
-	VMOVUPS Y7, 448(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 192(DX), Y7
-	VSHUFPS $0xdd, 224(DX), Y7, Y8
-	VSHUFPS $0x88, 224(DX), Y7, Y7
-	VMOVUPS 168(SP), Y9
-	VMOVUPS 424(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 416(AX)
-	VMOVUPS Y8, 480(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y1, Y1
-	VPMAXUD Y6, Y2, Y2
-	VMOVAPS Y1, Y1
-	VMOVAPS Y2, Y2
-	LEAQ    (DX)(BX*4), DX
-	DECQ    CX
-	JLE     found17
-	VMOVUPS (DX), Y3
-	VSHUFPS $0xdd, 32(DX), Y3, Y4
-	VSHUFPS $0x88, 32(DX), Y3, Y3
-	VMOVUPS 72(SP), Y5
-	VMOVUPS 328(SP), Y6
-	VMULPS  Y6, Y3, Y7
-	VMULPS  Y6, Y4, Y6
-	VMULPS  Y5, Y3, Y3
-	VMULPS  Y5, Y4, Y4
-	VSUBPS  Y6, Y3, Y3
-	VADDPS  Y7, Y4, Y4
-	VMOVUPS Y3, 512(AX)
-	VMOVUPS Y4, 576(AX)
-	VPAND   Y0, Y3, Y3
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VMOVUPS 64(DX), Y4
-	VSHUFPS $0xdd, 96(DX), Y4, Y5
-	VSHUFPS $0x88, 96(DX), Y4, Y4
-	VMOVUPS 104(SP), Y6
-	VMOVUPS 360(SP), Y7
-	VMULPS  Y7, Y4, Y8
-	VMULPS  Y7, Y5, Y7
-	VMULPS  Y6, Y4, Y4
-	VMULPS  Y6, Y5, Y5
-	VSUBPS  Y7, Y4, Y4
-	VADDPS  Y8, Y5, Y5
-	VMOVUPS Y4, 544(AX)
-	VMOVUPS Y5, 608(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y3, Y3
-	VPAND   Y0, Y5, Y5
-	VPMAXUD Y5, Y3, Y3
-	VMOVUPS 128(DX), Y5
-	VSHUFPS $0xdd, 160(DX), Y5, Y4
-	VSHUFPS $0x88, 160(DX), Y5, Y5
-	VMOVUPS 136(SP), Y6
-	VMOVUPS 392(SP), Y7
-	VMULPS  Y7, Y5, Y8
-	VMULPS  Y7, Y4, Y7
-	VMULPS  Y6, Y5, Y5
-	VMULPS  Y6, Y4, Y4
-	VSUBPS  Y7, Y5, Y5
-	VADDPS  Y8, Y4, Y4
-	VMOVUPS Y5, 640(AX)
-	VMOVUPS Y4, 704(AX)
-	VPAND   Y0, Y5, Y5
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y5, Y5
-	VMOVUPS 192(DX), Y4
-	VSHUFPS $0xdd, 224(DX), Y4, Y6
-	VSHUFPS $0x88, 224(DX), Y4, Y4
-	VMOVUPS 168(SP), Y7
-	VMOVUPS 424(SP), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 672(AX)
-	VMOVUPS Y6, 736(AX)
-	VPAND   Y0, Y4, Y4
-	VPMAXUD Y4, Y5, Y5
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y5, Y5
-	XORQ    SI, SI
-	DECQ    CX
-	CMOVQGT BX, SI
-	LEAQ    (DX)(SI*4), DX
-	VMOVUPS (DX), Y4
-	VSHUFPS $0xdd, 32(DX), Y4, Y6
-	VSHUFPS $0x88, 32(DX), Y4, Y4
-	VMOVUPS 72(SP), Y7
-	VMOVUPS 328(SP), Y8
-	VMULPS  Y8, Y4, Y9
-	VMULPS  Y8, Y6, Y8
-	VMULPS  Y7, Y4, Y4
-	VMULPS  Y7, Y6, Y6
-	VSUBPS  Y8, Y4, Y4
-	VADDPS  Y9, Y6, Y6
-	VMOVUPS Y4, 768(AX)
-	VMOVUPS Y6, 832(AX)
-	VPAND   Y0, Y4, Y4
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VMOVUPS 64(DX), Y6
-	VSHUFPS $0xdd, 96(DX), Y6, Y7
-	VSHUFPS $0x88, 96(DX), Y6, Y6
-	VMOVUPS 104(SP), Y8
-	VMOVUPS 360(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 800(AX)
-	VMOVUPS Y7, 864(AX)
-	VPAND   Y0, Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y4, Y4
-	VMOVUPS 128(DX), Y6
-	VSHUFPS $0xdd, 160(DX), Y6, Y7
-	VSHUFPS $0x88, 160(DX), Y6, Y6
-	VMOVUPS 136(SP), Y8
-	VMOVUPS 392(SP), Y9
-	VMULPS  Y9, Y6, Y10
-	VMULPS  Y9, Y7, Y9
-	VMULPS  Y8, Y6, Y6
-	VMULPS  Y8, Y7, Y7
-	VSUBPS  Y9, Y6, Y6
-	VADDPS  Y10, Y7, Y7
-	VMOVUPS Y6, 896(AX)
-	VMOVUPS Y7, 960(AX)
-	VPAND   Y0, Y6, Y6
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VMOVUPS 192(DX), Y7
-	VSHUFPS $0xdd, 224(DX), Y7, Y8
-	VSHUFPS $0x88, 224(DX), Y7, Y7
-	VMOVUPS 168(SP), Y9
-	VMOVUPS 424(SP), Y10
-	VMULPS  Y10, Y7, Y11
-	VMULPS  Y10, Y8, Y10
-	VMULPS  Y9, Y7, Y7
-	VMULPS  Y9, Y8, Y8
-	VSUBPS  Y10, Y7, Y7
-	VADDPS  Y11, Y8, Y8
-	VMOVUPS Y7, 928(AX)
-	VMOVUPS Y8, 992(AX)
-	VPAND   Y0, Y7, Y7
-	VPMAXUD Y7, Y6, Y6
-	VPAND   Y0, Y8, Y8
-	VPMAXUD Y8, Y6, Y6
-	VPMAXUD Y5, Y3, Y3
-	VPMAXUD Y6, Y4, Y4
-	VMOVAPS Y3, Y3
-	VMOVAPS Y4, Y4
-	LEAQ    (DX)(BX*4), DX
-
-found17:
-	MOVQ         DX, 40(SP)
-	VPUNPCKLDQ   Y2, Y1, Y0
-	VPUNPCKHDQ   Y2, Y1, Y1
-	VPMAXUD      Y1, Y0, Y0
-	VPUNPCKLDQ   Y4, Y3, Y1
-	VPUNPCKHDQ   Y4, Y3, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPUNPCKLQDQ  Y1, Y0, Y2
-	VPUNPCKHQDQ  Y1, Y0, Y0
-	VPMAXUD      Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X0
-	VPMAXUD      X0, X2, X0
-	VDIVPS       largestE4M3<>+0(SB), X0, X0
-	VPMAXUD      leastScale<>+0(SB), X0, X0
-	VPMINUD      nan32<>+0(SB), X0, X0
-	VMOVAPS      X0, X0
-
-	// 2. these heads
-write14:
-	MOVQ    (SP), AX
-	TESTQ   AX, AX
-	JZ      next15
-	VMOVUPS powerE4M3<>+0(SB), Y1
-	VMOVUPS weightsE4M3<>+0(SB), Y2
-	VMOVUPS exponent32<>+0(SB), Y5
-	MOVQ    40(SP), DI
-	MOVQ    56(SP), CX
-	MOVQ    16(SP), DX
-	MOVQ    64(SP), SI
-	XORQ    BX, BX
-
-head18:
-	PREFETCHT1   2048(DI)
-	PREFETCHT1   2112(DI)
-	PREFETCHT1   2176(DI)
-	PREFETCHT1   2240(DI)
-	MOVQ         xHeadStride+88(FP), R8
-	LEAQ         (DI)(R8*4), DI
-	MOVQ         CX, R8
-	SUBQ         648(SP), R8
-	SHRQ         $0x06, R8
-	SHLQ         $0x02, R8
-	ADDQ         scales+8(FP), R8
-	MOVL         616(SP)(BX*4), R9
-	MOVL         R9, (R8)
-	CMPL         R9, $0x7f800000
-	JCC          rare20
-	VBROADCASTSS 584(SP)(BX*4), Y6
-	VBROADCASTSS 616(SP)(BX*4), Y7
-	VMOVUPS      (DX), Y8
-	VMULPS       Y6, Y8, Y9
-	VFMSUB231PS  Y7, Y9, Y8
-	VFNMADD231PS Y6, Y8, Y9
-	VMOVUPS      32(DX), Y8
-	VMULPS       Y6, Y8, Y10
-	VFMSUB231PS  Y7, Y10, Y8
-	VFNMADD231PS Y6, Y8, Y10
-	VMOVUPS      64(DX), Y8
-	VMULPS       Y6, Y8, Y11
-	VFMSUB231PS  Y7, Y11, Y8
-	VFNMADD231PS Y6, Y8, Y11
-	VMOVUPS      96(DX), Y8
-	VMULPS       Y6, Y8, Y12
-	VFMSUB231PS  Y7, Y12, Y8
-	VFNMADD231PS Y6, Y8, Y12
-	VPACKSSDW    Y10, Y9, Y8
-	VPACKSSDW    Y12, Y11, Y13
-	VPACKSSWB    Y13, Y8, Y8
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
 	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y5, Y9, Y13
-	VPMAXUD      leastE4M3<>+0(SB), Y13, Y13
-	VFMADD132PS  Y1, Y9, Y13
-	VPMADDWD     Y2, Y13, Y13
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
 	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y5, Y10, Y9
+	VPAND        Y3, Y10, Y9
 	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
 	VFMADD132PS  Y1, Y10, Y9
 	VPMADDWD     Y2, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y5, Y11, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y11, Y10
-	VPMADDWD     Y2, Y10, Y10
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y5, Y12, Y11
-	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
-	VFMADD132PS  Y1, Y12, Y11
-	VPMADDWD     Y2, Y11, Y11
-	VPACKSSDW    Y9, Y13, Y9
-	VPACKSSDW    Y11, Y10, Y10
-	VPSRLW       $0x04, Y9, Y9
-	VPSRLW       $0x04, Y10, Y10
-	VPACKSSWB    Y10, Y9, Y9
-	VPAND        signs8<>+0(SB), Y8, Y8
-	VPOR         Y8, Y9, Y9
-	VPSHUFB      together8<>+0(SB), Y9, Y9
-	VMOVUPS      inOrder256<>+0(SB), Y8
-	VPERMD       Y9, Y8, Y9
-	VMOVUPS      Y9, (CX)
-	VMOVUPS      128(DX), Y8
-	VMULPS       Y6, Y8, Y9
-	VFMSUB231PS  Y7, Y9, Y8
-	VFNMADD231PS Y6, Y8, Y9
-	VMOVUPS      160(DX), Y8
-	VMULPS       Y6, Y8, Y10
-	VFMSUB231PS  Y7, Y10, Y8
-	VFNMADD231PS Y6, Y8, Y10
-	VMOVUPS      192(DX), Y8
-	VMULPS       Y6, Y8, Y11
-	VFMSUB231PS  Y7, Y11, Y8
-	VFNMADD231PS Y6, Y8, Y11
-	VMOVUPS      224(DX), Y8
-	VMULPS       Y6, Y8, Y12
-	VFMSUB231PS  Y7, Y12, Y8
-	VFNMADD231PS Y6, Y8, Y12
-	VPACKSSDW    Y10, Y9, Y6
-	VPACKSSDW    Y12, Y11, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VPAND        magnitude32<>+0(SB), Y9, Y9
-	VPAND        Y5, Y9, Y7
-	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
-	VFMADD132PS  Y1, Y9, Y7
-	VPMADDWD     Y2, Y7, Y7
-	VPAND        magnitude32<>+0(SB), Y10, Y10
-	VPAND        Y5, Y10, Y8
-	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
-	VFMADD132PS  Y1, Y10, Y8
-	VPMADDWD     Y2, Y8, Y8
-	VPAND        magnitude32<>+0(SB), Y11, Y11
-	VPAND        Y5, Y11, Y9
-	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
-	VFMADD132PS  Y1, Y11, Y9
-	VPMADDWD     Y2, Y9, Y9
-	VPAND        magnitude32<>+0(SB), Y12, Y12
-	VPAND        Y5, Y12, Y10
-	VPMAXUD      leastE4M3<>+0(SB), Y10, Y10
-	VFMADD132PS  Y1, Y12, Y10
-	VPMADDWD     Y2, Y10, Y10
-	VPACKSSDW    Y8, Y7, Y7
-	VPACKSSDW    Y10, Y9, Y8
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
 	VPSRLW       $0x04, Y7, Y7
 	VPSRLW       $0x04, Y8, Y8
 	VPACKSSWB    Y8, Y7, Y7
@@ -14524,14 +9026,29 @@ head18:
 	VPSHUFB      together8<>+0(SB), Y7, Y7
 	VMOVUPS      inOrder256<>+0(SB), Y6
 	VPERMD       Y7, Y6, Y7
-	VMOVUPS      Y7, 32(CX)
+	VMOVUPS      Y7, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block13
 
-written21:
-	ADDQ $0x00000100, DX
+next14:
+	JMP written12
+
+rare10:
+one11:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one11
+
+written12:
+	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same19
+	JNZ  same9
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -14539,42 +9056,450 @@ written21:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same19:
+same9:
 	DECQ AX
-	JNZ  head18
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	JNZ  head8
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
-next15:
-	MOVQ  8(SP), AX
+next5:
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads13
+	JNZ   heads3
 	JMP   done1
 
-pairs12:
+pairs2:
+	MOVQ    pairs+40(FP), AX
+	CMPQ    AX, $0x20
+	JNE     pairs15
+	VMOVUPS one32<>+0(SB), Y1
+	MOVQ    (SP), AX
+	VMOVUPS Y1, 4608(AX)
+	VMOVUPS Y1, 4640(AX)
+	VMOVUPS Y1, 4672(AX)
+	VMOVUPS Y1, 4704(AX)
+	VMOVUPS Y1, 4736(AX)
+	VMOVUPS Y1, 4768(AX)
+	VMOVUPS Y1, 4800(AX)
+	VMOVUPS Y1, 4832(AX)
+	MOVQ    cos+24(FP), AX
+	MOVQ    (SP), CX
+	VPERMPD $0xd8, (AX), Y1
+	VMOVUPS Y1, 4096(CX)
+	VPERMPD $0xd8, 32(AX), Y1
+	VMOVUPS Y1, 4128(CX)
+	VPERMPD $0xd8, 64(AX), Y1
+	VMOVUPS Y1, 4160(CX)
+	VPERMPD $0xd8, 96(AX), Y1
+	VMOVUPS Y1, 4192(CX)
+	MOVQ    sin+32(FP), AX
+	MOVQ    (SP), CX
+	VPERMPD $0xd8, (AX), Y1
+	VMOVUPS Y1, 4352(CX)
+	VPERMPD $0xd8, 32(AX), Y1
+	VMOVUPS Y1, 4384(CX)
+	VPERMPD $0xd8, 64(AX), Y1
+	VMOVUPS Y1, 4416(CX)
+	VPERMPD $0xd8, 96(AX), Y1
+	VMOVUPS Y1, 4448(CX)
+
+heads16:
+	VMOVUPS one32<>+0(SB), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
+
+	// 1. the next heads
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
+	TESTQ      AX, AX
+	JNZ        same19
+	MOVQ       AX, 16(SP)
+	DECQ       tokens+48(FP)
+	JZ         write17
+	MOVQ       x+16(FP), AX
+	MOVQ       xTokenStride+64(FP), CX
+	LEAQ       (AX)(CX*4), AX
+	MOVQ       AX, x+16(FP)
+	MOVQ       cos+24(FP), AX
+	MOVQ       tableStride+96(FP), CX
+	LEAQ       (AX)(CX*4), AX
+	MOVQ       AX, cos+24(FP)
+	MOVQ       sin+32(FP), AX
+	MOVQ       tableStride+96(FP), CX
+	LEAQ       (AX)(CX*4), AX
+	MOVQ       AX, sin+32(FP)
+	MOVQ       cos+24(FP), AX
+	PREFETCHT1 512(AX)
+	PREFETCHT1 576(AX)
+	MOVQ       sin+32(FP), AX
+	PREFETCHT1 512(AX)
+	PREFETCHT1 576(AX)
+	MOVQ       cos+24(FP), AX
+	MOVQ       (SP), CX
+	VPERMPD    $0xd8, (AX), Y0
+	VMOVUPS    Y0, 4096(CX)
+	VPERMPD    $0xd8, 32(AX), Y0
+	VMOVUPS    Y0, 4128(CX)
+	VPERMPD    $0xd8, 64(AX), Y0
+	VMOVUPS    Y0, 4160(CX)
+	VPERMPD    $0xd8, 96(AX), Y0
+	VMOVUPS    Y0, 4192(CX)
+	MOVQ       sin+32(FP), AX
+	MOVQ       (SP), CX
+	VPERMPD    $0xd8, (AX), Y0
+	VMOVUPS    Y0, 4352(CX)
+	VPERMPD    $0xd8, 32(AX), Y0
+	VMOVUPS    Y0, 4384(CX)
+	VPERMPD    $0xd8, 64(AX), Y0
+	VMOVUPS    Y0, 4416(CX)
+	VPERMPD    $0xd8, 96(AX), Y0
+	VMOVUPS    Y0, 4448(CX)
+	MOVQ       x+16(FP), DX
+	MOVQ       heads+72(FP), AX
+
+same19:
+	MOVQ    $0x00000008, CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX
+	SUBQ    CX, AX
+	MOVQ    AX, 56(SP)
+	MOVQ    CX, 16(SP)
+	MOVQ    32(SP), AX
+	XORQ    40(SP), AX
+	MOVQ    AX, 32(SP)
+	VMOVUPS magnitude32<>+0(SB), Y0
+	MOVQ    (SP), BX
+	MOVQ    (SP), SI
+	MOVQ    xHeadStride+88(FP), DI
+	MOVQ    (SP), R8
+	LEAQ    4608(R8), R8
+
+unit20:
+	VMOVUPS     (DX), Y1
+	VSHUFPS     $0xdd, 32(DX), Y1, Y2
+	VSHUFPS     $0x88, 32(DX), Y1, Y1
+	VMOVUPS     4096(BX), Y3
+	VMOVUPS     4352(SI), Y4
+	VMULPS      Y4, Y1, Y5
+	VMULPS      Y4, Y2, Y4
+	VMULPS      Y3, Y1, Y1
+	VMULPS      Y3, Y2, Y2
+	VSUBPS      Y4, Y1, Y1
+	VADDPS      Y5, Y2, Y2
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     Y2, 64(AX)
+	VPAND       Y0, Y1, Y1
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VMOVUPS     64(DX), Y2
+	VSHUFPS     $0xdd, 96(DX), Y2, Y3
+	VSHUFPS     $0x88, 96(DX), Y2, Y2
+	VMOVUPS     4128(BX), Y4
+	VMOVUPS     4384(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     Y3, 96(AX)
+	VPAND       Y0, Y2, Y2
+	VPMAXUD     Y2, Y1, Y1
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y1, Y1
+	VMOVUPS     128(DX), Y2
+	VSHUFPS     $0xdd, 160(DX), Y2, Y3
+	VSHUFPS     $0x88, 160(DX), Y2, Y2
+	VMOVUPS     4160(BX), Y4
+	VMOVUPS     4416(SI), Y5
+	VMULPS      Y5, Y2, Y6
+	VMULPS      Y5, Y3, Y5
+	VMULPS      Y4, Y2, Y2
+	VMULPS      Y4, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y6, Y3, Y3
+	VMOVUPS     Y2, 128(AX)
+	VMOVUPS     Y3, 192(AX)
+	VPAND       Y0, Y2, Y2
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VMOVUPS     192(DX), Y3
+	VSHUFPS     $0xdd, 224(DX), Y3, Y4
+	VSHUFPS     $0x88, 224(DX), Y3, Y3
+	VMOVUPS     4192(BX), Y5
+	VMOVUPS     4448(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 160(AX)
+	VMOVUPS     Y4, 224(AX)
+	VPAND       Y0, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y2, Y2
+	XORQ        R9, R9
+	DECQ        CX
+	CMOVQGT     DI, R9
+	LEAQ        (DX)(R9*4), DX
+	VMOVUPS     (DX), Y3
+	VSHUFPS     $0xdd, 32(DX), Y3, Y4
+	VSHUFPS     $0x88, 32(DX), Y3, Y3
+	VMOVUPS     4096(BX), Y5
+	VMOVUPS     4352(SI), Y6
+	VMULPS      Y6, Y3, Y7
+	VMULPS      Y6, Y4, Y6
+	VMULPS      Y5, Y3, Y3
+	VMULPS      Y5, Y4, Y4
+	VSUBPS      Y6, Y3, Y3
+	VADDPS      Y7, Y4, Y4
+	VMOVUPS     Y3, 256(AX)
+	VMOVUPS     Y4, 320(AX)
+	VPAND       Y0, Y3, Y3
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     64(DX), Y4
+	VSHUFPS     $0xdd, 96(DX), Y4, Y5
+	VSHUFPS     $0x88, 96(DX), Y4, Y4
+	VMOVUPS     4128(BX), Y6
+	VMOVUPS     4384(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 288(AX)
+	VMOVUPS     Y5, 352(AX)
+	VPAND       Y0, Y4, Y4
+	VPMAXUD     Y4, Y3, Y3
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y3, Y3
+	VMOVUPS     128(DX), Y4
+	VSHUFPS     $0xdd, 160(DX), Y4, Y5
+	VSHUFPS     $0x88, 160(DX), Y4, Y4
+	VMOVUPS     4160(BX), Y6
+	VMOVUPS     4416(SI), Y7
+	VMULPS      Y7, Y4, Y8
+	VMULPS      Y7, Y5, Y7
+	VMULPS      Y6, Y4, Y4
+	VMULPS      Y6, Y5, Y5
+	VSUBPS      Y7, Y4, Y4
+	VADDPS      Y8, Y5, Y5
+	VMOVUPS     Y4, 384(AX)
+	VMOVUPS     Y5, 448(AX)
+	VPAND       Y0, Y4, Y4
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VMOVUPS     192(DX), Y5
+	VSHUFPS     $0xdd, 224(DX), Y5, Y6
+	VSHUFPS     $0x88, 224(DX), Y5, Y5
+	VMOVUPS     4192(BX), Y7
+	VMOVUPS     4448(SI), Y8
+	VMULPS      Y8, Y5, Y9
+	VMULPS      Y8, Y6, Y8
+	VMULPS      Y7, Y5, Y5
+	VMULPS      Y7, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y9, Y6, Y6
+	VMOVUPS     Y5, 416(AX)
+	VMOVUPS     Y6, 480(AX)
+	VPAND       Y0, Y5, Y5
+	VPMAXUD     Y5, Y4, Y4
+	VPAND       Y0, Y6, Y6
+	VPMAXUD     Y6, Y4, Y4
+	VPMAXUD     Y2, Y1, Y1
+	VPMAXUD     Y4, Y3, Y3
+	VMOVUPS     Y1, (R8)
+	VMOVUPS     Y3, 32(R8)
+	ADDQ        $+64, R8
+	ADDQ        $+512, AX
+	LEAQ        (DX)(DI*4), DX
+	DECQ        CX
+	JG          unit20
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Y0
+	VMOVUPS     4640(AX), Y1
+	VMOVUPS     4672(AX), Y2
+	VMOVUPS     4704(AX), Y3
+	VMOVUPS     4736(AX), Y4
+	VMOVUPS     4768(AX), Y5
+	VMOVUPS     4800(AX), Y6
+	VMOVUPS     4832(AX), Y7
+	VPUNPCKLDQ  Y1, Y0, Y8
+	VPUNPCKHDQ  Y1, Y0, Y0
+	VPMAXUD     Y0, Y8, Y8
+	VPUNPCKLDQ  Y3, Y2, Y0
+	VPUNPCKHDQ  Y3, Y2, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VPUNPCKLQDQ Y0, Y8, Y1
+	VPUNPCKHQDQ Y0, Y8, Y0
+	VPMAXUD     Y0, Y1, Y1
+	VPUNPCKLDQ  Y5, Y4, Y0
+	VPUNPCKHDQ  Y5, Y4, Y2
+	VPMAXUD     Y2, Y0, Y0
+	VPUNPCKLDQ  Y7, Y6, Y2
+	VPUNPCKHDQ  Y7, Y6, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y0, Y3
+	VPUNPCKHQDQ Y2, Y0, Y0
+	VPMAXUD     Y0, Y3, Y3
+	VPERM2I128  $0x20, Y3, Y1, Y0
+	VPERM2I128  $0x31, Y3, Y1, Y1
+	VPMAXUD     Y1, Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VPMAXUD     leastScale<>+0(SB), Y0, Y0
+	VPMINUD     nan32<>+0(SB), Y0, Y0
+	VMOVAPS     Y0, Y0
+
+	// 2. these heads
+write17:
+	MOVQ    8(SP), AX
+	TESTQ   AX, AX
+	JZ      next18
+	VMOVUPS powerE4M3<>+0(SB), Y1
+	VMOVUPS weightsE4M3<>+0(SB), Y2
+	VMOVUPS exponent32<>+0(SB), Y3
+	MOVQ    48(SP), DI
+	MOVQ    64(SP), CX
+	MOVQ    24(SP), DX
+	MOVQ    72(SP), SI
+	XORQ    BX, BX
+
+head21:
+	PREFETCHT1   2048(DI)
+	PREFETCHT1   2112(DI)
+	PREFETCHT1   2176(DI)
+	PREFETCHT1   2240(DI)
+	MOVQ         xHeadStride+88(FP), R8
+	LEAQ         (DI)(R8*4), DI
+	MOVQ         CX, R8
+	SUBQ         144(SP), R8
+	SHRQ         $0x06, R8
+	SHLQ         $0x02, R8
+	ADDQ         scales+8(FP), R8
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
+	MOVL         R9, (R8)
+	CMPL         R9, $0x7f800000
+	JCC          rare23
+	VBROADCASTSS 80(SP)(BX*4), Y4
+	VBROADCASTSS 112(SP)(BX*4), Y5
+	CMPQ         R12, $0x20
+	JLT          next27
+
+block26:
+	VMOVUPS      (R11), Y6
+	VMULPS       Y4, Y6, Y7
+	VFMSUB231PS  Y5, Y7, Y6
+	VFNMADD231PS Y4, Y6, Y7
+	VMOVUPS      32(R11), Y6
+	VMULPS       Y4, Y6, Y8
+	VFMSUB231PS  Y5, Y8, Y6
+	VFNMADD231PS Y4, Y6, Y8
+	VMOVUPS      64(R11), Y6
+	VMULPS       Y4, Y6, Y9
+	VFMSUB231PS  Y5, Y9, Y6
+	VFNMADD231PS Y4, Y6, Y9
+	VMOVUPS      96(R11), Y6
+	VMULPS       Y4, Y6, Y10
+	VFMSUB231PS  Y5, Y10, Y6
+	VFNMADD231PS Y4, Y6, Y10
+	VPACKSSDW    Y8, Y7, Y6
+	VPACKSSDW    Y10, Y9, Y11
+	VPACKSSWB    Y11, Y6, Y6
+	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VPAND        Y3, Y7, Y11
+	VPMAXUD      leastE4M3<>+0(SB), Y11, Y11
+	VFMADD132PS  Y1, Y7, Y11
+	VPMADDWD     Y2, Y11, Y11
+	VPAND        magnitude32<>+0(SB), Y8, Y8
+	VPAND        Y3, Y8, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  Y1, Y8, Y7
+	VPMADDWD     Y2, Y7, Y7
+	VPAND        magnitude32<>+0(SB), Y9, Y9
+	VPAND        Y3, Y9, Y8
+	VPMAXUD      leastE4M3<>+0(SB), Y8, Y8
+	VFMADD132PS  Y1, Y9, Y8
+	VPMADDWD     Y2, Y8, Y8
+	VPAND        magnitude32<>+0(SB), Y10, Y10
+	VPAND        Y3, Y10, Y9
+	VPMAXUD      leastE4M3<>+0(SB), Y9, Y9
+	VFMADD132PS  Y1, Y10, Y9
+	VPMADDWD     Y2, Y9, Y9
+	VPACKSSDW    Y7, Y11, Y7
+	VPACKSSDW    Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y7
+	VPSRLW       $0x04, Y8, Y8
+	VPACKSSWB    Y8, Y7, Y7
+	VPAND        signs8<>+0(SB), Y6, Y6
+	VPOR         Y6, Y7, Y7
+	VPSHUFB      together8<>+0(SB), Y7, Y7
+	VMOVUPS      inOrder256<>+0(SB), Y6
+	VPERMD       Y7, Y6, Y7
+	VMOVUPS      Y7, (R10)
+	ADDQ         $0x00000080, R11
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x20, R12
+	CMPQ         R12, $0x20
+	JGE          block26
+
+next27:
+	JMP written25
+
+rare23:
+one24:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one24
+
+written25:
+	ADDQ $0x00000100, DX
+	INCQ BX
+	ADDQ yHeadStride+80(FP), CX
+	DECQ SI
+	JNZ  same22
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), SI
+	LEAQ (CX)(SI*1), CX
+	MOVQ CX, y+0(FP)
+	MOVQ y+0(FP), CX
+	MOVQ heads+72(FP), SI
+
+same22:
+	DECQ AX
+	JNZ  head21
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
+
+next18:
+	MOVQ  16(SP), AX
+	TESTQ AX, AX
+	JNZ   heads16
+	JMP   done1
+
+pairs15:
 done1:
 	VZEROUPPER
 	RET
 
-rare10:
-	VPXOR   Y7, Y7, Y7
-	VMOVUPS nan8<>+0(SB), Y7
-	VMOVUPS Y7, (CX)
-	VMOVUPS Y7, 32(CX)
-	VMOVUPS Y7, 64(CX)
-	VMOVUPS Y7, 96(CX)
-	JMP     written11
-
-rare20:
-	VPXOR   Y6, Y6, Y6
-	VMOVUPS nan8<>+0(SB), Y6
-	VMOVUPS Y6, (CX)
-	VMOVUPS Y6, 32(CX)
-	JMP     written21
-
 // func RotateQuantizeRowInterleavedF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F
-TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX512(SB), $4304-104
+TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX512(SB), $5336-104
 	MOVQ         heads+72(FP), AX
 	TESTQ        AX, AX
 	JZ           done1
@@ -14583,48 +9508,51 @@ TEXT ·RotateQuantizeRowInterleavedF32ToE4M3AVX512(SB), $4304-104
 	JZ           done1
 	VPXOR        Y0, Y0, Y0
 	MOVQ         y+0(FP), AX
-	MOVQ         AX, 136(SP)
-	LEAQ         144(SP), AX
+	MOVQ         AX, 144(SP)
+	LEAQ         152(SP), AX
 	ADDQ         $0x3f, AX
 	ANDQ         $-64, AX
 	LEAQ         2048(AX), CX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, (SP)
+	MOVQ         AX, 32(SP)
 	XORQ         AX, CX
-	MOVQ         CX, 32(SP)
+	MOVQ         CX, 40(SP)
 	XORQ         AX, AX
-	MOVQ         AX, 8(SP)
+	MOVQ         AX, 16(SP)
 	MOVQ         x+16(FP), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 48(SP)
 	MOVQ         y+0(FP), AX
+	MOVQ         AX, 64(SP)
+	MOVQ         heads+72(FP), AX
 	MOVQ         AX, 56(SP)
 	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 48(SP)
-	MOVQ         heads+72(FP), AX
-	MOVQ         AX, 64(SP)
+	MOVQ         AX, 72(SP)
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x40
 	JNE          pairs2
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
 
 heads3:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
 	JNZ        same6
-	MOVQ       AX, 8(SP)
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
 	JZ         write4
 	MOVQ       x+16(FP), AX
@@ -14657,357 +9585,178 @@ same6:
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 48(SP)
-	MOVQ         CX, 8(SP)
-	MOVQ         24(SP), AX
-	XORQ         32(SP), AX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 56(SP)
+	MOVQ         CX, 16(SP)
+	MOVQ         32(SP), AX
+	XORQ         40(SP), AX
+	MOVQ         AX, 32(SP)
 	MOVQ         cos+24(FP), BX
 	MOVQ         sin+32(FP), SI
-	VMOVUPS      low32<>+0(SB), Z21
+	VMOVUPS      low32<>+0(SB), Z0
 	VMOVUPS      high32<>+0(SB), Z1
-	VBROADCASTSS signBit32<>+0(SB), Z19
-	VMOVUPS      (BX), Z10
-	VMOVUPS      (SI), Z11
-	VPXORD       Z19, Z11, Z12
-	VMOVAPS      Z10, Z0
-	VPERMT2PS    Z10, Z21, Z0
-	VMOVAPS      Z12, Z8
-	VPERMT2PS    Z11, Z21, Z8
-	VMOVAPS      Z10, Z9
-	VPERMT2PS    Z10, Z1, Z9
-	VMOVAPS      Z12, Z10
-	VPERMT2PS    Z11, Z1, Z10
-	VMOVUPS      64(BX), Z14
-	VMOVUPS      64(SI), Z15
-	VPXORD       Z19, Z15, Z16
-	VMOVAPS      Z14, Z11
-	VPERMT2PS    Z14, Z21, Z11
-	VMOVAPS      Z16, Z12
-	VPERMT2PS    Z15, Z21, Z12
-	VMOVAPS      Z14, Z13
-	VPERMT2PS    Z14, Z1, Z13
-	VMOVAPS      Z16, Z14
-	VPERMT2PS    Z15, Z1, Z14
-	VMOVUPS      128(BX), Z18
-	VMOVUPS      128(SI), Z20
-	VPXORD       Z19, Z20, Z22
-	VMOVAPS      Z18, Z15
-	VPERMT2PS    Z18, Z21, Z15
-	VMOVAPS      Z22, Z16
-	VPERMT2PS    Z20, Z21, Z16
-	VMOVAPS      Z18, Z17
-	VPERMT2PS    Z18, Z1, Z17
-	VMOVAPS      Z22, Z18
-	VPERMT2PS    Z20, Z1, Z18
-	VMOVUPS      192(BX), Z22
-	VMOVUPS      192(SI), Z23
-	VPXORD       Z19, Z23, Z24
-	VMOVAPS      Z22, Z19
-	VPERMT2PS    Z22, Z21, Z19
-	VMOVAPS      Z24, Z20
-	VPERMT2PS    Z23, Z21, Z20
-	VMOVAPS      Z22, Z21
-	VPERMT2PS    Z22, Z1, Z21
-	VMOVAPS      Z24, Z22
-	VPERMT2PS    Z23, Z1, Z22
-	VPXORD       Z5, Z5, Z5
-	VPXORD       Z6, Z6, Z6
+	VBROADCASTSS signBit32<>+0(SB), Z4
+	VMOVUPS      (BX), Z5
+	VMOVUPS      (SI), Z6
+	VPXORD       Z4, Z6, Z7
+	VMOVAPS      Z5, Z8
+	VPERMT2PS    Z5, Z0, Z8
+	VMOVAPS      Z7, Z9
+	VPERMT2PS    Z6, Z0, Z9
+	VMOVAPS      Z5, Z10
+	VPERMT2PS    Z5, Z1, Z10
+	VMOVAPS      Z7, Z5
+	VPERMT2PS    Z6, Z1, Z5
+	VMOVUPS      64(BX), Z6
+	VMOVUPS      64(SI), Z7
+	VPXORD       Z4, Z7, Z11
+	VMOVAPS      Z6, Z12
+	VPERMT2PS    Z6, Z0, Z12
+	VMOVAPS      Z11, Z13
+	VPERMT2PS    Z7, Z0, Z13
+	VMOVAPS      Z6, Z14
+	VPERMT2PS    Z6, Z1, Z14
+	VMOVAPS      Z11, Z6
+	VPERMT2PS    Z7, Z1, Z6
+	VMOVUPS      128(BX), Z7
+	VMOVUPS      128(SI), Z11
+	VPXORD       Z4, Z11, Z15
+	VMOVAPS      Z7, Z16
+	VPERMT2PS    Z7, Z0, Z16
+	VMOVAPS      Z15, Z17
+	VPERMT2PS    Z11, Z0, Z17
+	VMOVAPS      Z7, Z18
+	VPERMT2PS    Z7, Z1, Z18
+	VMOVAPS      Z15, Z7
+	VPERMT2PS    Z11, Z1, Z7
+	VMOVUPS      192(BX), Z11
+	VMOVUPS      192(SI), Z15
+	VPXORD       Z4, Z15, Z4
+	VMOVAPS      Z11, Z19
+	VPERMT2PS    Z11, Z0, Z19
+	VMOVAPS      Z4, Z20
+	VPERMT2PS    Z15, Z0, Z20
+	VMOVAPS      Z11, Z0
+	VPERMT2PS    Z11, Z1, Z0
+	VMOVAPS      Z4, Z4
+	VPERMT2PS    Z15, Z1, Z4
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
 	MOVQ         xHeadStride+88(FP), BX
-	VMOVUPS      (DX), Z1
-	VPERMILPS    $0xb1, Z1, Z23
-	VMULPS       Z0, Z1, Z1
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z1, Z1
-	VMOVUPS      64(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z24
-	VMULPS       Z9, Z23, Z23
-	VMULPS       Z10, Z24, Z24
-	VADDPS       Z24, Z23, Z23
-	VMOVUPS      128(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z11, Z24, Z24
-	VMULPS       Z12, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      192(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z13, Z25, Z25
-	VMULPS       Z14, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      256(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z15, Z26, Z26
-	VMULPS       Z16, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      320(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z17, Z27, Z27
-	VMULPS       Z18, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      384(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z19, Z28, Z28
-	VMULPS       Z20, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      448(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z21, Z29, Z29
-	VMULPS       Z22, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      Z1, (AX)
-	VMOVUPS      Z23, 64(AX)
-	VMOVUPS      Z24, 128(AX)
-	VMOVUPS      Z25, 192(AX)
-	VMOVUPS      Z26, 256(AX)
-	VMOVUPS      Z27, 320(AX)
-	VMOVUPS      Z28, 384(AX)
-	VMOVUPS      Z29, 448(AX)
-	VRANGEPS     $0x0b, Z1, Z23, Z30
-	VFMADD231PS  Z1, Z23, Z5
-	VRANGEPS     $0x0b, Z24, Z25, Z1
-	VFMADD231PS  Z24, Z25, Z6
-	VRANGEPS     $0x0b, Z26, Z27, Z23
-	VFMADD231PS  Z26, Z27, Z5
-	VRANGEPS     $0x0b, Z28, Z29, Z24
-	VFMADD231PS  Z28, Z29, Z6
-	VPMAXUD      Z1, Z30, Z30
-	VPMAXUD      Z23, Z30, Z30
-	VPMAXUD      Z24, Z30, Z30
-	VMOVAPS      Z30, Z1
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z2
-	VPERMILPS    $0xb1, Z2, Z23
-	VMULPS       Z0, Z2, Z2
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z2, Z2
-	VMOVUPS      64(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z24
-	VMULPS       Z9, Z23, Z23
-	VMULPS       Z10, Z24, Z24
-	VADDPS       Z24, Z23, Z23
-	VMOVUPS      128(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z11, Z24, Z24
-	VMULPS       Z12, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      192(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z13, Z25, Z25
-	VMULPS       Z14, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      256(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z15, Z26, Z26
-	VMULPS       Z16, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      320(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z17, Z27, Z27
-	VMULPS       Z18, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      384(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z19, Z28, Z28
-	VMULPS       Z20, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      448(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z21, Z29, Z29
-	VMULPS       Z22, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      Z2, 512(AX)
-	VMOVUPS      Z23, 576(AX)
-	VMOVUPS      Z24, 640(AX)
-	VMOVUPS      Z25, 704(AX)
-	VMOVUPS      Z26, 768(AX)
-	VMOVUPS      Z27, 832(AX)
-	VMOVUPS      Z28, 896(AX)
-	VMOVUPS      Z29, 960(AX)
-	VRANGEPS     $0x0b, Z2, Z23, Z30
-	VFMADD231PS  Z2, Z23, Z5
-	VRANGEPS     $0x0b, Z24, Z25, Z2
-	VFMADD231PS  Z24, Z25, Z6
-	VRANGEPS     $0x0b, Z26, Z27, Z23
-	VFMADD231PS  Z26, Z27, Z5
-	VRANGEPS     $0x0b, Z28, Z29, Z24
-	VFMADD231PS  Z28, Z29, Z6
-	VPMAXUD      Z2, Z30, Z30
-	VPMAXUD      Z23, Z30, Z30
-	VPMAXUD      Z24, Z30, Z30
-	VMOVAPS      Z30, Z2
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z3
-	VPERMILPS    $0xb1, Z3, Z23
-	VMULPS       Z0, Z3, Z3
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z3, Z3
-	VMOVUPS      64(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z24
-	VMULPS       Z9, Z23, Z23
-	VMULPS       Z10, Z24, Z24
-	VADDPS       Z24, Z23, Z23
-	VMOVUPS      128(DX), Z24
-	VPERMILPS    $0xb1, Z24, Z25
-	VMULPS       Z11, Z24, Z24
-	VMULPS       Z12, Z25, Z25
-	VADDPS       Z25, Z24, Z24
-	VMOVUPS      192(DX), Z25
-	VPERMILPS    $0xb1, Z25, Z26
-	VMULPS       Z13, Z25, Z25
-	VMULPS       Z14, Z26, Z26
-	VADDPS       Z26, Z25, Z25
-	VMOVUPS      256(DX), Z26
-	VPERMILPS    $0xb1, Z26, Z27
-	VMULPS       Z15, Z26, Z26
-	VMULPS       Z16, Z27, Z27
-	VADDPS       Z27, Z26, Z26
-	VMOVUPS      320(DX), Z27
-	VPERMILPS    $0xb1, Z27, Z28
-	VMULPS       Z17, Z27, Z27
-	VMULPS       Z18, Z28, Z28
-	VADDPS       Z28, Z27, Z27
-	VMOVUPS      384(DX), Z28
-	VPERMILPS    $0xb1, Z28, Z29
-	VMULPS       Z19, Z28, Z28
-	VMULPS       Z20, Z29, Z29
-	VADDPS       Z29, Z28, Z28
-	VMOVUPS      448(DX), Z29
-	VPERMILPS    $0xb1, Z29, Z30
-	VMULPS       Z21, Z29, Z29
-	VMULPS       Z22, Z30, Z30
-	VADDPS       Z30, Z29, Z29
-	VMOVUPS      Z3, 1024(AX)
-	VMOVUPS      Z23, 1088(AX)
-	VMOVUPS      Z24, 1152(AX)
-	VMOVUPS      Z25, 1216(AX)
-	VMOVUPS      Z26, 1280(AX)
-	VMOVUPS      Z27, 1344(AX)
-	VMOVUPS      Z28, 1408(AX)
-	VMOVUPS      Z29, 1472(AX)
-	VRANGEPS     $0x0b, Z3, Z23, Z30
-	VFMADD231PS  Z3, Z23, Z5
-	VRANGEPS     $0x0b, Z24, Z25, Z3
-	VFMADD231PS  Z24, Z25, Z6
-	VRANGEPS     $0x0b, Z26, Z27, Z23
-	VFMADD231PS  Z26, Z27, Z5
-	VRANGEPS     $0x0b, Z28, Z29, Z24
-	VFMADD231PS  Z28, Z29, Z6
-	VPMAXUD      Z3, Z30, Z30
-	VPMAXUD      Z23, Z30, Z30
-	VPMAXUD      Z24, Z30, Z30
-	VMOVAPS      Z30, Z3
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found7
-	VMOVUPS      (DX), Z4
-	VPERMILPS    $0xb1, Z4, Z23
-	VMULPS       Z0, Z4, Z4
-	VMULPS       Z8, Z23, Z23
-	VADDPS       Z23, Z4, Z4
-	VMOVUPS      64(DX), Z0
-	VPERMILPS    $0xb1, Z0, Z8
-	VMULPS       Z9, Z0, Z0
-	VMULPS       Z10, Z8, Z8
-	VADDPS       Z8, Z0, Z0
-	VMOVUPS      128(DX), Z8
-	VPERMILPS    $0xb1, Z8, Z9
-	VMULPS       Z11, Z8, Z8
-	VMULPS       Z12, Z9, Z9
-	VADDPS       Z9, Z8, Z8
-	VMOVUPS      192(DX), Z9
-	VPERMILPS    $0xb1, Z9, Z10
-	VMULPS       Z13, Z9, Z9
-	VMULPS       Z14, Z10, Z10
-	VADDPS       Z10, Z9, Z9
-	VMOVUPS      256(DX), Z10
-	VPERMILPS    $0xb1, Z10, Z11
-	VMULPS       Z15, Z10, Z10
-	VMULPS       Z16, Z11, Z11
-	VADDPS       Z11, Z10, Z10
-	VMOVUPS      320(DX), Z11
-	VPERMILPS    $0xb1, Z11, Z12
-	VMULPS       Z17, Z11, Z11
-	VMULPS       Z18, Z12, Z12
-	VADDPS       Z12, Z11, Z11
-	VMOVUPS      384(DX), Z12
-	VPERMILPS    $0xb1, Z12, Z13
-	VMULPS       Z19, Z12, Z12
-	VMULPS       Z20, Z13, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVUPS      448(DX), Z13
-	VPERMILPS    $0xb1, Z13, Z14
-	VMULPS       Z21, Z13, Z13
-	VMULPS       Z22, Z14, Z14
-	VADDPS       Z14, Z13, Z13
-	VMOVUPS      Z4, 1536(AX)
-	VMOVUPS      Z0, 1600(AX)
-	VMOVUPS      Z8, 1664(AX)
-	VMOVUPS      Z9, 1728(AX)
-	VMOVUPS      Z10, 1792(AX)
-	VMOVUPS      Z11, 1856(AX)
-	VMOVUPS      Z12, 1920(AX)
-	VMOVUPS      Z13, 1984(AX)
-	VRANGEPS     $0x0b, Z4, Z0, Z14
-	VFMADD231PS  Z4, Z0, Z5
-	VRANGEPS     $0x0b, Z8, Z9, Z0
-	VFMADD231PS  Z8, Z9, Z6
-	VRANGEPS     $0x0b, Z10, Z11, Z4
-	VFMADD231PS  Z10, Z11, Z5
-	VRANGEPS     $0x0b, Z12, Z13, Z8
-	VFMADD231PS  Z12, Z13, Z6
-	VPMAXUD      Z0, Z14, Z14
-	VPMAXUD      Z4, Z14, Z14
-	VPMAXUD      Z8, Z14, Z14
-	VMOVAPS      Z14, Z4
-	LEAQ         (DX)(BX*4), DX
+	MOVQ         (SP), SI
+	LEAQ         4608(SI), SI
 
-found7:
-	VCMPPS   $0x03, Z5, Z6, K1
-	KORTESTW K1, K1
-	JNZ      nan8
+unit7:
+	VMOVUPS     (DX), Z1
+	VPERMILPS   $0xb1, Z1, Z11
+	VMULPS      Z8, Z1, Z1
+	VMULPS      Z9, Z11, Z11
+	VADDPS      Z11, Z1, Z1
+	VMOVUPS     64(DX), Z11
+	VPERMILPS   $0xb1, Z11, Z15
+	VMULPS      Z10, Z11, Z11
+	VMULPS      Z5, Z15, Z15
+	VADDPS      Z15, Z11, Z11
+	VMOVUPS     128(DX), Z15
+	VPERMILPS   $0xb1, Z15, Z21
+	VMULPS      Z12, Z15, Z15
+	VMULPS      Z13, Z21, Z21
+	VADDPS      Z21, Z15, Z15
+	VMOVUPS     192(DX), Z21
+	VPERMILPS   $0xb1, Z21, Z22
+	VMULPS      Z14, Z21, Z21
+	VMULPS      Z6, Z22, Z22
+	VADDPS      Z22, Z21, Z21
+	VMOVUPS     256(DX), Z22
+	VPERMILPS   $0xb1, Z22, Z23
+	VMULPS      Z16, Z22, Z22
+	VMULPS      Z17, Z23, Z23
+	VADDPS      Z23, Z22, Z22
+	VMOVUPS     320(DX), Z23
+	VPERMILPS   $0xb1, Z23, Z24
+	VMULPS      Z18, Z23, Z23
+	VMULPS      Z7, Z24, Z24
+	VADDPS      Z24, Z23, Z23
+	VMOVUPS     384(DX), Z24
+	VPERMILPS   $0xb1, Z24, Z25
+	VMULPS      Z19, Z24, Z24
+	VMULPS      Z20, Z25, Z25
+	VADDPS      Z25, Z24, Z24
+	VMOVUPS     448(DX), Z25
+	VPERMILPS   $0xb1, Z25, Z26
+	VMULPS      Z0, Z25, Z25
+	VMULPS      Z4, Z26, Z26
+	VADDPS      Z26, Z25, Z25
+	VMOVUPS     Z1, (AX)
+	VMOVUPS     Z11, 64(AX)
+	VMOVUPS     Z15, 128(AX)
+	VMOVUPS     Z21, 192(AX)
+	VMOVUPS     Z22, 256(AX)
+	VMOVUPS     Z23, 320(AX)
+	VMOVUPS     Z24, 384(AX)
+	VMOVUPS     Z25, 448(AX)
+	VRANGEPS    $0x0b, Z1, Z11, Z26
+	VFMADD231PS Z1, Z11, Z2
+	VRANGEPS    $0x0b, Z15, Z21, Z1
+	VFMADD231PS Z15, Z21, Z3
+	VRANGEPS    $0x0b, Z22, Z23, Z11
+	VFMADD231PS Z22, Z23, Z2
+	VRANGEPS    $0x0b, Z24, Z25, Z15
+	VFMADD231PS Z24, Z25, Z3
+	VPMAXUD     Z1, Z26, Z26
+	VPMAXUD     Z11, Z26, Z26
+	VPMAXUD     Z15, Z26, Z26
+	VMOVUPS     Z26, (SI)
+	ADDQ        $+64, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit7
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan8
 
 largest9:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VPUNPCKLDQ  Z1, Z0, Z6
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z6, Z6
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z8
-	VPMAXUD     Z8, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z8
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z8, Z8
-	VSHUFI64X2  $0x88, Z8, Z8, Z0
-	VSHUFI64X2  $0xdd, Z8, Z8, Z1
+	VPUNPCKLQDQ Z0, Z6, Z1
+	VPUNPCKHQDQ Z0, Z6, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VSHUFI64X2  $0x88, Z1, Z1, Z0
+	VSHUFI64X2  $0xdd, Z1, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
 write4:
-	MOVQ         (SP), AX
+	MOVQ         8(SP), AX
 	TESTQ        AX, AX
 	JZ           next5
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
-	VBROADCASTSS weightsE4M3<>+0(SB), Z8
-	VBROADCASTSS leastE4M3<>+0(SB), Z9
-	VBROADCASTSS low7<>+0(SB), Z10
-	VBROADCASTSS signExponent32<>+0(SB), Z11
-	VMOVUPS      inOrder512<>+0(SB), Z12
-	MOVQ         40(SP), DI
-	MOVQ         56(SP), CX
-	MOVQ         16(SP), DX
-	MOVQ         64(SP), SI
+	VBROADCASTSS weightsE4M3<>+0(SB), Z4
+	VBROADCASTSS leastE4M3<>+0(SB), Z5
+	VBROADCASTSS low7<>+0(SB), Z6
+	VBROADCASTSS signExponent32<>+0(SB), Z7
+	VMOVUPS      inOrder512<>+0(SB), Z8
+	MOVQ         48(SP), DI
+	MOVQ         64(SP), CX
+	MOVQ         24(SP), DX
+	MOVQ         72(SP), SI
 	XORQ         BX, BX
 
 head10:
@@ -15022,104 +9771,84 @@ head10:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x07, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVQ         $0x00000080, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
 	JCC          rare12
-	VBROADCASTSS 72(SP)(BX*4), Z13
-	VBROADCASTSS 104(SP)(BX*4), Z14
-	VMOVUPS      (DX), Z15
-	VMULPS       Z13, Z15, Z16
-	VFMSUB231PS  Z14, Z16, Z15
-	VFNMADD231PS Z13, Z15, Z16
-	VMOVUPS      64(DX), Z15
-	VMULPS       Z13, Z15, Z17
-	VFMSUB231PS  Z14, Z17, Z15
-	VFNMADD231PS Z13, Z15, Z17
-	VMOVUPS      128(DX), Z15
-	VMULPS       Z13, Z15, Z18
-	VFMSUB231PS  Z14, Z18, Z15
-	VFNMADD231PS Z13, Z15, Z18
-	VMOVUPS      192(DX), Z15
-	VMULPS       Z13, Z15, Z19
-	VFMSUB231PS  Z14, Z19, Z15
-	VFNMADD231PS Z13, Z15, Z19
-	VRANGEPS     $0x03, Z9, Z16, Z15
-	VPANDD       Z11, Z15, Z15
-	VFMADD132PS  Z1, Z16, Z15
-	VPMADDWD     Z8, Z15, Z15
-	VRANGEPS     $0x03, Z9, Z17, Z16
-	VPANDD       Z11, Z16, Z16
-	VFMADD132PS  Z1, Z17, Z16
-	VPMADDWD     Z8, Z16, Z16
-	VRANGEPS     $0x03, Z9, Z18, Z17
-	VPANDD       Z11, Z17, Z17
-	VFMADD132PS  Z1, Z18, Z17
-	VPMADDWD     Z8, Z17, Z17
-	VRANGEPS     $0x03, Z9, Z19, Z18
-	VPANDD       Z11, Z18, Z18
-	VFMADD132PS  Z1, Z19, Z18
-	VPMADDWD     Z8, Z18, Z18
-	VPACKSSDW    Z16, Z15, Z15
-	VPACKSSDW    Z18, Z17, Z16
-	VPSRLW       $0x08, Z15, Z17
-	VPSRLW       $0x04, Z15, Z15
-	VPTERNLOGD   $0xe4, Z10, Z17, Z15
-	VPSRLW       $0x08, Z16, Z17
-	VPSRLW       $0x04, Z16, Z16
-	VPTERNLOGD   $0xe4, Z10, Z17, Z16
-	VPACKUSWB    Z16, Z15, Z15
-	VPERMD       Z15, Z12, Z15
-	VMOVUPS      Z15, (CX)
-	VMOVUPS      256(DX), Z15
-	VMULPS       Z13, Z15, Z16
-	VFMSUB231PS  Z14, Z16, Z15
-	VFNMADD231PS Z13, Z15, Z16
-	VMOVUPS      320(DX), Z15
-	VMULPS       Z13, Z15, Z17
-	VFMSUB231PS  Z14, Z17, Z15
-	VFNMADD231PS Z13, Z15, Z17
-	VMOVUPS      384(DX), Z15
-	VMULPS       Z13, Z15, Z18
-	VFMSUB231PS  Z14, Z18, Z15
-	VFNMADD231PS Z13, Z15, Z18
-	VMOVUPS      448(DX), Z15
-	VMULPS       Z13, Z15, Z19
-	VFMSUB231PS  Z14, Z19, Z15
-	VFNMADD231PS Z13, Z15, Z19
-	VRANGEPS     $0x03, Z9, Z16, Z13
-	VPANDD       Z11, Z13, Z13
-	VFMADD132PS  Z1, Z16, Z13
-	VPMADDWD     Z8, Z13, Z13
-	VRANGEPS     $0x03, Z9, Z17, Z14
-	VPANDD       Z11, Z14, Z14
-	VFMADD132PS  Z1, Z17, Z14
-	VPMADDWD     Z8, Z14, Z14
-	VRANGEPS     $0x03, Z9, Z18, Z15
-	VPANDD       Z11, Z15, Z15
-	VFMADD132PS  Z1, Z18, Z15
-	VPMADDWD     Z8, Z15, Z15
-	VRANGEPS     $0x03, Z9, Z19, Z16
-	VPANDD       Z11, Z16, Z16
-	VFMADD132PS  Z1, Z19, Z16
-	VPMADDWD     Z8, Z16, Z16
-	VPACKSSDW    Z14, Z13, Z13
-	VPACKSSDW    Z16, Z15, Z14
-	VPSRLW       $0x08, Z13, Z15
-	VPSRLW       $0x04, Z13, Z13
-	VPTERNLOGD   $0xe4, Z10, Z15, Z13
-	VPSRLW       $0x08, Z14, Z15
-	VPSRLW       $0x04, Z14, Z14
-	VPTERNLOGD   $0xe4, Z10, Z15, Z14
-	VPACKUSWB    Z14, Z13, Z13
-	VPERMD       Z13, Z12, Z13
-	VMOVUPS      Z13, 64(CX)
+	VBROADCASTSS 80(SP)(BX*4), Z9
+	VBROADCASTSS 112(SP)(BX*4), Z10
+	CMPQ         R12, $0x40
+	JLT          next16
 
-written13:
+block15:
+	VMOVUPS      (R11), Z11
+	VMULPS       Z9, Z11, Z12
+	VFMSUB231PS  Z10, Z12, Z11
+	VFNMADD231PS Z9, Z11, Z12
+	VMOVUPS      64(R11), Z11
+	VMULPS       Z9, Z11, Z13
+	VFMSUB231PS  Z10, Z13, Z11
+	VFNMADD231PS Z9, Z11, Z13
+	VMOVUPS      128(R11), Z11
+	VMULPS       Z9, Z11, Z14
+	VFMSUB231PS  Z10, Z14, Z11
+	VFNMADD231PS Z9, Z11, Z14
+	VMOVUPS      192(R11), Z11
+	VMULPS       Z9, Z11, Z15
+	VFMSUB231PS  Z10, Z15, Z11
+	VFNMADD231PS Z9, Z11, Z15
+	VRANGEPS     $0x03, Z5, Z12, Z11
+	VPANDD       Z7, Z11, Z11
+	VFMADD132PS  Z1, Z12, Z11
+	VPMADDWD     Z4, Z11, Z11
+	VRANGEPS     $0x03, Z5, Z13, Z12
+	VPANDD       Z7, Z12, Z12
+	VFMADD132PS  Z1, Z13, Z12
+	VPMADDWD     Z4, Z12, Z12
+	VRANGEPS     $0x03, Z5, Z14, Z13
+	VPANDD       Z7, Z13, Z13
+	VFMADD132PS  Z1, Z14, Z13
+	VPMADDWD     Z4, Z13, Z13
+	VRANGEPS     $0x03, Z5, Z15, Z14
+	VPANDD       Z7, Z14, Z14
+	VFMADD132PS  Z1, Z15, Z14
+	VPMADDWD     Z4, Z14, Z14
+	VPACKSSDW    Z12, Z11, Z11
+	VPACKSSDW    Z14, Z13, Z12
+	VPSRLW       $0x08, Z11, Z13
+	VPSRLW       $0x04, Z11, Z11
+	VPTERNLOGD   $0xe4, Z6, Z13, Z11
+	VPSRLW       $0x08, Z12, Z13
+	VPSRLW       $0x04, Z12, Z12
+	VPTERNLOGD   $0xe4, Z6, Z13, Z12
+	VPACKUSWB    Z12, Z11, Z11
+	VPERMD       Z11, Z8, Z11
+	VMOVUPS      Z11, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block15
+
+next16:
+	JMP written14
+
+rare12:
+one13:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one13
+
+written14:
 	ADDQ $0x00000200, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
@@ -15135,11 +9864,11 @@ written13:
 same11:
 	DECQ AX
 	JNZ  head10
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
 next5:
-	MOVQ  8(SP), AX
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
 	JNZ   heads3
 	JMP   done1
@@ -15147,34 +9876,36 @@ next5:
 pairs2:
 	MOVQ         pairs+40(FP), AX
 	CMPQ         AX, $0x20
-	JNE          pairs14
+	JNE          pairs17
 	VBROADCASTSS one32<>+0(SB), Z1
-	VBROADCASTSS one32<>+0(SB), Z2
-	VBROADCASTSS one32<>+0(SB), Z3
-	VBROADCASTSS one32<>+0(SB), Z4
-	VBROADCASTSS one32<>+0(SB), Z5
-	VBROADCASTSS one32<>+0(SB), Z6
-	VBROADCASTSS one32<>+0(SB), Z7
-	VBROADCASTSS one32<>+0(SB), Z8
+	MOVQ         (SP), AX
+	VMOVUPS      Z1, 4608(AX)
+	VMOVUPS      Z1, 4672(AX)
+	VMOVUPS      Z1, 4736(AX)
+	VMOVUPS      Z1, 4800(AX)
+	VMOVUPS      Z1, 4864(AX)
+	VMOVUPS      Z1, 4928(AX)
+	VMOVUPS      Z1, 4992(AX)
+	VMOVUPS      Z1, 5056(AX)
 
-heads15:
+heads18:
 	VMOVUPS one32<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 72(SP)
-	VMOVUPS Y0, 104(SP)
-	MOVQ    8(SP), AX
-	MOVQ    AX, (SP)
-	MOVQ    24(SP), AX
-	MOVQ    AX, 16(SP)
+	VMOVUPS Y1, 80(SP)
+	VMOVUPS Y0, 112(SP)
+	MOVQ    16(SP), AX
+	MOVQ    AX, 8(SP)
+	MOVQ    32(SP), AX
+	MOVQ    AX, 24(SP)
 
 	// 1. the next heads
-	MOVQ       40(SP), DX
-	MOVQ       48(SP), AX
+	MOVQ       48(SP), DX
+	MOVQ       56(SP), AX
 	TESTQ      AX, AX
-	JNZ        same18
-	MOVQ       AX, 8(SP)
+	JNZ        same21
+	MOVQ       AX, 16(SP)
 	DECQ       tokens+48(FP)
-	JZ         write16
+	JZ         write19
 	MOVQ       x+16(FP), AX
 	MOVQ       xTokenStride+64(FP), CX
 	LEAQ       (AX)(CX*4), AX
@@ -15196,368 +9927,181 @@ heads15:
 	MOVQ       x+16(FP), DX
 	MOVQ       heads+72(FP), AX
 
-same18:
+same21:
 	MOVQ         $0x00000008, CX
 	CMPQ         AX, CX
 	CMOVQLT      AX, CX
 	SUBQ         CX, AX
-	MOVQ         AX, 48(SP)
-	MOVQ         CX, 8(SP)
-	MOVQ         24(SP), AX
-	XORQ         32(SP), AX
-	MOVQ         AX, 24(SP)
+	MOVQ         AX, 56(SP)
+	MOVQ         CX, 16(SP)
+	MOVQ         32(SP), AX
+	XORQ         40(SP), AX
+	MOVQ         AX, 32(SP)
 	MOVQ         cos+24(FP), BX
 	MOVQ         sin+32(FP), SI
-	VMOVUPS      low32<>+0(SB), Z17
+	VMOVUPS      low32<>+0(SB), Z0
 	VMOVUPS      high32<>+0(SB), Z1
-	VBROADCASTSS signBit32<>+0(SB), Z15
-	VMOVUPS      (BX), Z14
-	VMOVUPS      (SI), Z2
-	VPXORD       Z15, Z2, Z16
-	VMOVAPS      Z14, Z0
-	VPERMT2PS    Z14, Z17, Z0
-	VMOVAPS      Z16, Z12
-	VPERMT2PS    Z2, Z17, Z12
-	VMOVAPS      Z14, Z13
-	VPERMT2PS    Z14, Z1, Z13
-	VMOVAPS      Z16, Z14
-	VPERMT2PS    Z2, Z1, Z14
-	VMOVUPS      64(BX), Z18
-	VMOVUPS      64(SI), Z2
-	VPXORD       Z15, Z2, Z19
-	VMOVAPS      Z18, Z15
-	VPERMT2PS    Z18, Z17, Z15
-	VMOVAPS      Z19, Z16
-	VPERMT2PS    Z2, Z17, Z16
-	VMOVAPS      Z18, Z17
-	VPERMT2PS    Z18, Z1, Z17
-	VMOVAPS      Z19, Z18
-	VPERMT2PS    Z2, Z1, Z18
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	MOVQ         xHeadStride+88(FP), BX
-	VMOVUPS      (DX), Z19
-	VPERMILPS    $0xb1, Z19, Z1
-	VMULPS       Z0, Z19, Z19
-	VMULPS       Z12, Z1, Z1
-	VADDPS       Z1, Z19, Z19
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z1
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z1, Z1
-	VADDPS       Z1, Z21, Z21
-	VMOVUPS      128(DX), Z2
-	VPERMILPS    $0xb1, Z2, Z1
-	VMULPS       Z15, Z2, Z2
-	VMULPS       Z16, Z1, Z1
-	VADDPS       Z1, Z2, Z2
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z1
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z1, Z1
-	VADDPS       Z1, Z20, Z20
-	VMOVUPS      Z19, (AX)
-	VMOVUPS      Z21, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z20, 192(AX)
-	VRANGEPS     $0x0b, Z19, Z21, Z1
-	VFMADD231PS  Z19, Z21, Z9
-	VRANGEPS     $0x0b, Z2, Z20, Z19
-	VFMADD231PS  Z2, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z20
-	VPERMILPS    $0xb1, Z20, Z2
-	VMULPS       Z0, Z20, Z20
-	VMULPS       Z12, Z2, Z2
-	VADDPS       Z2, Z20, Z20
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z2
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z2, Z2
-	VADDPS       Z2, Z21, Z21
-	VMOVUPS      128(DX), Z22
-	VPERMILPS    $0xb1, Z22, Z2
-	VMULPS       Z15, Z22, Z22
-	VMULPS       Z16, Z2, Z2
-	VADDPS       Z2, Z22, Z22
-	VMOVUPS      192(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z2
-	VMULPS       Z17, Z23, Z23
-	VMULPS       Z18, Z2, Z2
-	VADDPS       Z2, Z23, Z23
-	VMOVUPS      Z20, 256(AX)
-	VMOVUPS      Z21, 320(AX)
-	VMOVUPS      Z22, 384(AX)
-	VMOVUPS      Z23, 448(AX)
-	VRANGEPS     $0x0b, Z20, Z21, Z2
-	VFMADD231PS  Z20, Z21, Z9
-	VRANGEPS     $0x0b, Z22, Z23, Z20
-	VFMADD231PS  Z22, Z23, Z10
-	VPMAXUD      Z19, Z1, Z1
-	VPMAXUD      Z20, Z2, Z2
-	VMOVAPS      Z1, Z1
-	VMOVAPS      Z2, Z2
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found19
-	VMOVUPS      (DX), Z19
-	VPERMILPS    $0xb1, Z19, Z3
-	VMULPS       Z0, Z19, Z19
-	VMULPS       Z12, Z3, Z3
-	VADDPS       Z3, Z19, Z19
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z3
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z3, Z3
-	VADDPS       Z3, Z21, Z21
-	VMOVUPS      128(DX), Z4
-	VPERMILPS    $0xb1, Z4, Z3
-	VMULPS       Z15, Z4, Z4
-	VMULPS       Z16, Z3, Z3
-	VADDPS       Z3, Z4, Z4
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z3
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z3, Z3
-	VADDPS       Z3, Z20, Z20
-	VMOVUPS      Z19, 512(AX)
-	VMOVUPS      Z21, 576(AX)
-	VMOVUPS      Z4, 640(AX)
-	VMOVUPS      Z20, 704(AX)
-	VRANGEPS     $0x0b, Z19, Z21, Z3
-	VFMADD231PS  Z19, Z21, Z9
-	VRANGEPS     $0x0b, Z4, Z20, Z19
-	VFMADD231PS  Z4, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z20
-	VPERMILPS    $0xb1, Z20, Z4
-	VMULPS       Z0, Z20, Z20
-	VMULPS       Z12, Z4, Z4
-	VADDPS       Z4, Z20, Z20
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z4
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z4, Z4
-	VADDPS       Z4, Z21, Z21
-	VMOVUPS      128(DX), Z22
-	VPERMILPS    $0xb1, Z22, Z4
-	VMULPS       Z15, Z22, Z22
-	VMULPS       Z16, Z4, Z4
-	VADDPS       Z4, Z22, Z22
-	VMOVUPS      192(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z4
-	VMULPS       Z17, Z23, Z23
-	VMULPS       Z18, Z4, Z4
-	VADDPS       Z4, Z23, Z23
-	VMOVUPS      Z20, 768(AX)
-	VMOVUPS      Z21, 832(AX)
-	VMOVUPS      Z22, 896(AX)
-	VMOVUPS      Z23, 960(AX)
-	VRANGEPS     $0x0b, Z20, Z21, Z4
-	VFMADD231PS  Z20, Z21, Z9
-	VRANGEPS     $0x0b, Z22, Z23, Z20
-	VFMADD231PS  Z22, Z23, Z10
-	VPMAXUD      Z19, Z3, Z3
-	VPMAXUD      Z20, Z4, Z4
-	VMOVAPS      Z3, Z3
+	VBROADCASTSS signBit32<>+0(SB), Z4
+	VMOVUPS      (BX), Z5
+	VMOVUPS      (SI), Z6
+	VPXORD       Z4, Z6, Z7
+	VMOVAPS      Z5, Z8
+	VPERMT2PS    Z5, Z0, Z8
+	VMOVAPS      Z7, Z9
+	VPERMT2PS    Z6, Z0, Z9
+	VMOVAPS      Z5, Z10
+	VPERMT2PS    Z5, Z1, Z10
+	VMOVAPS      Z7, Z5
+	VPERMT2PS    Z6, Z1, Z5
+	VMOVUPS      64(BX), Z6
+	VMOVUPS      64(SI), Z7
+	VPXORD       Z4, Z7, Z4
+	VMOVAPS      Z6, Z11
+	VPERMT2PS    Z6, Z0, Z11
+	VMOVAPS      Z4, Z12
+	VPERMT2PS    Z7, Z0, Z12
+	VMOVAPS      Z6, Z0
+	VPERMT2PS    Z6, Z1, Z0
 	VMOVAPS      Z4, Z4
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found19
-	VMOVUPS      (DX), Z19
-	VPERMILPS    $0xb1, Z19, Z5
-	VMULPS       Z0, Z19, Z19
-	VMULPS       Z12, Z5, Z5
-	VADDPS       Z5, Z19, Z19
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z5
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z5, Z5
-	VADDPS       Z5, Z21, Z21
-	VMOVUPS      128(DX), Z6
-	VPERMILPS    $0xb1, Z6, Z5
-	VMULPS       Z15, Z6, Z6
-	VMULPS       Z16, Z5, Z5
-	VADDPS       Z5, Z6, Z6
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z5
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z5, Z5
-	VADDPS       Z5, Z20, Z20
-	VMOVUPS      Z19, 1024(AX)
-	VMOVUPS      Z21, 1088(AX)
-	VMOVUPS      Z6, 1152(AX)
-	VMOVUPS      Z20, 1216(AX)
-	VRANGEPS     $0x0b, Z19, Z21, Z5
-	VFMADD231PS  Z19, Z21, Z9
-	VRANGEPS     $0x0b, Z6, Z20, Z19
-	VFMADD231PS  Z6, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z20
-	VPERMILPS    $0xb1, Z20, Z6
-	VMULPS       Z0, Z20, Z20
-	VMULPS       Z12, Z6, Z6
-	VADDPS       Z6, Z20, Z20
-	VMOVUPS      64(DX), Z21
-	VPERMILPS    $0xb1, Z21, Z6
-	VMULPS       Z13, Z21, Z21
-	VMULPS       Z14, Z6, Z6
-	VADDPS       Z6, Z21, Z21
-	VMOVUPS      128(DX), Z22
-	VPERMILPS    $0xb1, Z22, Z6
-	VMULPS       Z15, Z22, Z22
-	VMULPS       Z16, Z6, Z6
-	VADDPS       Z6, Z22, Z22
-	VMOVUPS      192(DX), Z23
-	VPERMILPS    $0xb1, Z23, Z6
-	VMULPS       Z17, Z23, Z23
-	VMULPS       Z18, Z6, Z6
-	VADDPS       Z6, Z23, Z23
-	VMOVUPS      Z20, 1280(AX)
-	VMOVUPS      Z21, 1344(AX)
-	VMOVUPS      Z22, 1408(AX)
-	VMOVUPS      Z23, 1472(AX)
-	VRANGEPS     $0x0b, Z20, Z21, Z6
-	VFMADD231PS  Z20, Z21, Z9
-	VRANGEPS     $0x0b, Z22, Z23, Z20
-	VFMADD231PS  Z22, Z23, Z10
-	VPMAXUD      Z19, Z5, Z5
-	VPMAXUD      Z20, Z6, Z6
-	VMOVAPS      Z5, Z5
-	VMOVAPS      Z6, Z6
-	LEAQ         (DX)(BX*4), DX
-	DECQ         CX
-	JLE          found19
-	VMOVUPS      (DX), Z7
-	VPERMILPS    $0xb1, Z7, Z8
-	VMULPS       Z0, Z7, Z7
-	VMULPS       Z12, Z8, Z8
-	VADDPS       Z8, Z7, Z7
-	VMOVUPS      64(DX), Z8
-	VPERMILPS    $0xb1, Z8, Z19
-	VMULPS       Z13, Z8, Z8
-	VMULPS       Z14, Z19, Z19
-	VADDPS       Z19, Z8, Z8
-	VMOVUPS      128(DX), Z19
-	VPERMILPS    $0xb1, Z19, Z20
-	VMULPS       Z15, Z19, Z19
-	VMULPS       Z16, Z20, Z20
-	VADDPS       Z20, Z19, Z19
-	VMOVUPS      192(DX), Z20
-	VPERMILPS    $0xb1, Z20, Z21
-	VMULPS       Z17, Z20, Z20
-	VMULPS       Z18, Z21, Z21
-	VADDPS       Z21, Z20, Z20
-	VMOVUPS      Z7, 1536(AX)
-	VMOVUPS      Z8, 1600(AX)
-	VMOVUPS      Z19, 1664(AX)
-	VMOVUPS      Z20, 1728(AX)
-	VRANGEPS     $0x0b, Z7, Z8, Z21
-	VFMADD231PS  Z7, Z8, Z9
-	VRANGEPS     $0x0b, Z19, Z20, Z7
-	VFMADD231PS  Z19, Z20, Z10
-	XORQ         SI, SI
-	DECQ         CX
-	CMOVQGT      BX, SI
-	LEAQ         (DX)(SI*4), DX
-	VMOVUPS      (DX), Z8
-	VPERMILPS    $0xb1, Z8, Z19
-	VMULPS       Z0, Z8, Z8
-	VMULPS       Z12, Z19, Z19
-	VADDPS       Z19, Z8, Z8
-	VMOVUPS      64(DX), Z0
-	VPERMILPS    $0xb1, Z0, Z12
-	VMULPS       Z13, Z0, Z0
-	VMULPS       Z14, Z12, Z12
-	VADDPS       Z12, Z0, Z0
-	VMOVUPS      128(DX), Z12
-	VPERMILPS    $0xb1, Z12, Z13
-	VMULPS       Z15, Z12, Z12
-	VMULPS       Z16, Z13, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVUPS      192(DX), Z13
-	VPERMILPS    $0xb1, Z13, Z14
-	VMULPS       Z17, Z13, Z13
-	VMULPS       Z18, Z14, Z14
-	VADDPS       Z14, Z13, Z13
-	VMOVUPS      Z8, 1792(AX)
-	VMOVUPS      Z0, 1856(AX)
-	VMOVUPS      Z12, 1920(AX)
-	VMOVUPS      Z13, 1984(AX)
-	VRANGEPS     $0x0b, Z8, Z0, Z14
-	VFMADD231PS  Z8, Z0, Z9
-	VRANGEPS     $0x0b, Z12, Z13, Z0
-	VFMADD231PS  Z12, Z13, Z10
-	VPMAXUD      Z7, Z21, Z21
-	VPMAXUD      Z0, Z14, Z14
-	VMOVAPS      Z21, Z7
-	VMOVAPS      Z14, Z8
-	LEAQ         (DX)(BX*4), DX
+	VPERMT2PS    Z7, Z1, Z4
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	MOVQ         xHeadStride+88(FP), BX
+	MOVQ         (SP), SI
+	LEAQ         4608(SI), SI
 
-found19:
-	VCMPPS   $0x03, Z9, Z10, K1
-	KORTESTW K1, K1
-	JNZ      nan20
+unit22:
+	VMOVUPS     (DX), Z1
+	VPERMILPS   $0xb1, Z1, Z6
+	VMULPS      Z8, Z1, Z1
+	VMULPS      Z9, Z6, Z6
+	VADDPS      Z6, Z1, Z1
+	VMOVUPS     64(DX), Z6
+	VPERMILPS   $0xb1, Z6, Z7
+	VMULPS      Z10, Z6, Z6
+	VMULPS      Z5, Z7, Z7
+	VADDPS      Z7, Z6, Z6
+	VMOVUPS     128(DX), Z7
+	VPERMILPS   $0xb1, Z7, Z13
+	VMULPS      Z11, Z7, Z7
+	VMULPS      Z12, Z13, Z13
+	VADDPS      Z13, Z7, Z7
+	VMOVUPS     192(DX), Z13
+	VPERMILPS   $0xb1, Z13, Z14
+	VMULPS      Z0, Z13, Z13
+	VMULPS      Z4, Z14, Z14
+	VADDPS      Z14, Z13, Z13
+	VMOVUPS     Z1, (AX)
+	VMOVUPS     Z6, 64(AX)
+	VMOVUPS     Z7, 128(AX)
+	VMOVUPS     Z13, 192(AX)
+	VRANGEPS    $0x0b, Z1, Z6, Z14
+	VFMADD231PS Z1, Z6, Z2
+	VRANGEPS    $0x0b, Z7, Z13, Z1
+	VFMADD231PS Z7, Z13, Z3
+	XORQ        DI, DI
+	DECQ        CX
+	CMOVQGT     BX, DI
+	LEAQ        (DX)(DI*4), DX
+	VMOVUPS     (DX), Z6
+	VPERMILPS   $0xb1, Z6, Z7
+	VMULPS      Z8, Z6, Z6
+	VMULPS      Z9, Z7, Z7
+	VADDPS      Z7, Z6, Z6
+	VMOVUPS     64(DX), Z7
+	VPERMILPS   $0xb1, Z7, Z13
+	VMULPS      Z10, Z7, Z7
+	VMULPS      Z5, Z13, Z13
+	VADDPS      Z13, Z7, Z7
+	VMOVUPS     128(DX), Z13
+	VPERMILPS   $0xb1, Z13, Z15
+	VMULPS      Z11, Z13, Z13
+	VMULPS      Z12, Z15, Z15
+	VADDPS      Z15, Z13, Z13
+	VMOVUPS     192(DX), Z15
+	VPERMILPS   $0xb1, Z15, Z16
+	VMULPS      Z0, Z15, Z15
+	VMULPS      Z4, Z16, Z16
+	VADDPS      Z16, Z15, Z15
+	VMOVUPS     Z6, 256(AX)
+	VMOVUPS     Z7, 320(AX)
+	VMOVUPS     Z13, 384(AX)
+	VMOVUPS     Z15, 448(AX)
+	VRANGEPS    $0x0b, Z6, Z7, Z16
+	VFMADD231PS Z6, Z7, Z2
+	VRANGEPS    $0x0b, Z13, Z15, Z6
+	VFMADD231PS Z13, Z15, Z3
+	VPMAXUD     Z1, Z14, Z14
+	VPMAXUD     Z6, Z16, Z16
+	VMOVUPS     Z14, (SI)
+	VMOVUPS     Z16, 64(SI)
+	ADDQ        $+128, SI
+	ADDQ        $+512, AX
+	LEAQ        (DX)(BX*4), DX
+	DECQ        CX
+	JG          unit22
+	VCMPPS      $0x03, Z2, Z3, K1
+	KORTESTW    K1, K1
+	JNZ         nan23
 
-largest21:
-	MOVQ        DX, 40(SP)
-	VPUNPCKLDQ  Z2, Z1, Z0
-	VPUNPCKHDQ  Z2, Z1, Z1
+largest24:
+	MOVQ        DX, 48(SP)
+	MOVQ        (SP), AX
+	VMOVUPS     4608(AX), Z0
+	VMOVUPS     4672(AX), Z1
+	VMOVUPS     4736(AX), Z4
+	VMOVUPS     4800(AX), Z5
+	VMOVUPS     4864(AX), Z6
+	VMOVUPS     4928(AX), Z7
+	VMOVUPS     4992(AX), Z8
+	VMOVUPS     5056(AX), Z9
+	VPUNPCKLDQ  Z1, Z0, Z10
+	VPUNPCKHDQ  Z1, Z0, Z0
+	VPMAXUD     Z0, Z10, Z10
+	VPUNPCKLDQ  Z5, Z4, Z0
+	VPUNPCKHDQ  Z5, Z4, Z1
 	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z4, Z3, Z1
-	VPUNPCKHDQ  Z4, Z3, Z2
-	VPMAXUD     Z2, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z2
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z2, Z2
-	VPUNPCKLDQ  Z6, Z5, Z0
-	VPUNPCKHDQ  Z6, Z5, Z1
-	VPMAXUD     Z1, Z0, Z0
-	VPUNPCKLDQ  Z8, Z7, Z1
-	VPUNPCKHDQ  Z8, Z7, Z12
-	VPMAXUD     Z12, Z1, Z1
-	VPUNPCKLQDQ Z1, Z0, Z12
-	VPUNPCKHQDQ Z1, Z0, Z0
-	VPMAXUD     Z0, Z12, Z12
-	VSHUFI64X2  $0x88, Z12, Z2, Z0
-	VSHUFI64X2  $0xdd, Z12, Z2, Z1
+	VPUNPCKLQDQ Z0, Z10, Z1
+	VPUNPCKHQDQ Z0, Z10, Z0
+	VPMAXUD     Z0, Z1, Z1
+	VPUNPCKLDQ  Z7, Z6, Z0
+	VPUNPCKHDQ  Z7, Z6, Z4
+	VPMAXUD     Z4, Z0, Z0
+	VPUNPCKLDQ  Z9, Z8, Z4
+	VPUNPCKHDQ  Z9, Z8, Z5
+	VPMAXUD     Z5, Z4, Z4
+	VPUNPCKLQDQ Z4, Z0, Z5
+	VPUNPCKHQDQ Z4, Z0, Z0
+	VPMAXUD     Z0, Z5, Z5
+	VSHUFI64X2  $0x88, Z5, Z1, Z0
+	VSHUFI64X2  $0xdd, Z5, Z1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VSHUFI64X2  $0x88, Z0, Z0, Z1
 	VSHUFI64X2  $0xdd, Z0, Z0, Z0
 	VPMAXUD     Z0, Z1, Z1
-	VMOVAPS     Y1, Y0
-	VDIVPS      largestE4M3<>+0(SB), Y0, Y0
+	VDIVPS      largestE4M3<>+0(SB), Y1, Y0
 	VPMAXUD     leastScale<>+0(SB), Y0, Y0
 	VPMINUD     nan32<>+0(SB), Y0, Y0
 	VMOVAPS     Y0, Y0
 
 	// 2. these heads
-write16:
-	MOVQ         (SP), AX
+write19:
+	MOVQ         8(SP), AX
 	TESTQ        AX, AX
-	JZ           next17
+	JZ           next20
 	VBROADCASTSS powerE4M3<>+0(SB), Z1
-	VBROADCASTSS weightsE4M3<>+0(SB), Z2
-	VBROADCASTSS leastE4M3<>+0(SB), Z12
-	VBROADCASTSS low7<>+0(SB), Z13
-	VBROADCASTSS signExponent32<>+0(SB), Z14
-	VMOVUPS      inOrder512<>+0(SB), Z15
-	MOVQ         40(SP), DI
-	MOVQ         56(SP), CX
-	MOVQ         16(SP), DX
-	MOVQ         64(SP), SI
+	VBROADCASTSS weightsE4M3<>+0(SB), Z4
+	VBROADCASTSS leastE4M3<>+0(SB), Z5
+	VBROADCASTSS low7<>+0(SB), Z6
+	VBROADCASTSS signExponent32<>+0(SB), Z7
+	VMOVUPS      inOrder512<>+0(SB), Z8
+	MOVQ         48(SP), DI
+	MOVQ         64(SP), CX
+	MOVQ         24(SP), DX
+	MOVQ         72(SP), SI
 	XORQ         BX, BX
 
-head22:
+head25:
 	PREFETCHT1   2048(DI)
 	PREFETCHT1   2112(DI)
 	PREFETCHT1   2176(DI)
@@ -15565,66 +10109,89 @@ head22:
 	MOVQ         xHeadStride+88(FP), R8
 	LEAQ         (DI)(R8*4), DI
 	MOVQ         CX, R8
-	SUBQ         136(SP), R8
+	SUBQ         144(SP), R8
 	SHRQ         $0x06, R8
 	SHLQ         $0x02, R8
 	ADDQ         scales+8(FP), R8
-	MOVL         104(SP)(BX*4), R9
+	MOVQ         $0x00000040, R9
+	MOVQ         CX, R10
+	MOVQ         DX, R11
+	MOVQ         R9, R12
+	MOVL         112(SP)(BX*4), R9
 	MOVL         R9, (R8)
 	CMPL         R9, $0x7f800000
-	JCC          rare24
-	VBROADCASTSS 72(SP)(BX*4), Z16
-	VBROADCASTSS 104(SP)(BX*4), Z17
-	VMOVUPS      (DX), Z18
-	VMULPS       Z16, Z18, Z19
-	VFMSUB231PS  Z17, Z19, Z18
-	VFNMADD231PS Z16, Z18, Z19
-	VMOVUPS      64(DX), Z18
-	VMULPS       Z16, Z18, Z20
-	VFMSUB231PS  Z17, Z20, Z18
-	VFNMADD231PS Z16, Z18, Z20
-	VMOVUPS      128(DX), Z18
-	VMULPS       Z16, Z18, Z21
-	VFMSUB231PS  Z17, Z21, Z18
-	VFNMADD231PS Z16, Z18, Z21
-	VMOVUPS      192(DX), Z18
-	VMULPS       Z16, Z18, Z22
-	VFMSUB231PS  Z17, Z22, Z18
-	VFNMADD231PS Z16, Z18, Z22
-	VRANGEPS     $0x03, Z12, Z19, Z16
-	VPANDD       Z14, Z16, Z16
-	VFMADD132PS  Z1, Z19, Z16
-	VPMADDWD     Z2, Z16, Z16
-	VRANGEPS     $0x03, Z12, Z20, Z17
-	VPANDD       Z14, Z17, Z17
-	VFMADD132PS  Z1, Z20, Z17
-	VPMADDWD     Z2, Z17, Z17
-	VRANGEPS     $0x03, Z12, Z21, Z18
-	VPANDD       Z14, Z18, Z18
-	VFMADD132PS  Z1, Z21, Z18
-	VPMADDWD     Z2, Z18, Z18
-	VRANGEPS     $0x03, Z12, Z22, Z19
-	VPANDD       Z14, Z19, Z19
-	VFMADD132PS  Z1, Z22, Z19
-	VPMADDWD     Z2, Z19, Z19
-	VPACKSSDW    Z17, Z16, Z16
-	VPACKSSDW    Z19, Z18, Z17
-	VPSRLW       $0x08, Z16, Z18
-	VPSRLW       $0x04, Z16, Z16
-	VPTERNLOGD   $0xe4, Z13, Z18, Z16
-	VPSRLW       $0x08, Z17, Z18
-	VPSRLW       $0x04, Z17, Z17
-	VPTERNLOGD   $0xe4, Z13, Z18, Z17
-	VPACKUSWB    Z17, Z16, Z16
-	VPERMD       Z16, Z15, Z16
-	VMOVUPS      Z16, (CX)
+	JCC          rare27
+	VBROADCASTSS 80(SP)(BX*4), Z9
+	VBROADCASTSS 112(SP)(BX*4), Z10
+	CMPQ         R12, $0x40
+	JLT          next31
 
-written25:
+block30:
+	VMOVUPS      (R11), Z11
+	VMULPS       Z9, Z11, Z12
+	VFMSUB231PS  Z10, Z12, Z11
+	VFNMADD231PS Z9, Z11, Z12
+	VMOVUPS      64(R11), Z11
+	VMULPS       Z9, Z11, Z13
+	VFMSUB231PS  Z10, Z13, Z11
+	VFNMADD231PS Z9, Z11, Z13
+	VMOVUPS      128(R11), Z11
+	VMULPS       Z9, Z11, Z14
+	VFMSUB231PS  Z10, Z14, Z11
+	VFNMADD231PS Z9, Z11, Z14
+	VMOVUPS      192(R11), Z11
+	VMULPS       Z9, Z11, Z15
+	VFMSUB231PS  Z10, Z15, Z11
+	VFNMADD231PS Z9, Z11, Z15
+	VRANGEPS     $0x03, Z5, Z12, Z11
+	VPANDD       Z7, Z11, Z11
+	VFMADD132PS  Z1, Z12, Z11
+	VPMADDWD     Z4, Z11, Z11
+	VRANGEPS     $0x03, Z5, Z13, Z12
+	VPANDD       Z7, Z12, Z12
+	VFMADD132PS  Z1, Z13, Z12
+	VPMADDWD     Z4, Z12, Z12
+	VRANGEPS     $0x03, Z5, Z14, Z13
+	VPANDD       Z7, Z13, Z13
+	VFMADD132PS  Z1, Z14, Z13
+	VPMADDWD     Z4, Z13, Z13
+	VRANGEPS     $0x03, Z5, Z15, Z14
+	VPANDD       Z7, Z14, Z14
+	VFMADD132PS  Z1, Z15, Z14
+	VPMADDWD     Z4, Z14, Z14
+	VPACKSSDW    Z12, Z11, Z11
+	VPACKSSDW    Z14, Z13, Z12
+	VPSRLW       $0x08, Z11, Z13
+	VPSRLW       $0x04, Z11, Z11
+	VPTERNLOGD   $0xe4, Z6, Z13, Z11
+	VPSRLW       $0x08, Z12, Z13
+	VPSRLW       $0x04, Z12, Z12
+	VPTERNLOGD   $0xe4, Z6, Z13, Z12
+	VPACKUSWB    Z12, Z11, Z11
+	VPERMD       Z11, Z8, Z11
+	VMOVUPS      Z11, (R10)
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x00000040, R10
+	SUBQ         $0x40, R12
+	CMPQ         R12, $0x40
+	JGE          block30
+
+next31:
+	JMP written29
+
+rare27:
+one28:
+	MOVB $0x7f, (R10)
+	INCQ R10
+	DECQ R12
+	JNZ  one28
+
+written29:
 	ADDQ $0x00000100, DX
 	INCQ BX
 	ADDQ yHeadStride+80(FP), CX
 	DECQ SI
-	JNZ  same23
+	JNZ  same26
 	MOVQ y+0(FP), CX
 	MOVQ yTokenStride+56(FP), SI
 	LEAQ (CX)(SI*1), CX
@@ -15632,264 +10199,178 @@ written25:
 	MOVQ y+0(FP), CX
 	MOVQ heads+72(FP), SI
 
-same23:
+same26:
 	DECQ AX
-	JNZ  head22
-	MOVQ CX, 56(SP)
-	MOVQ SI, 64(SP)
+	JNZ  head25
+	MOVQ CX, 64(SP)
+	MOVQ SI, 72(SP)
 
-next17:
-	MOVQ  8(SP), AX
+next20:
+	MOVQ  16(SP), AX
 	TESTQ AX, AX
-	JNZ   heads15
+	JNZ   heads18
 	JMP   done1
 
-pairs14:
+pairs17:
 done1:
 	VZEROUPPER
 	RET
 
 nan8:
 	VBROADCASTSS magnitude32<>+0(SB), Z0
-	VPANDD       (AX), Z0, Z1
-	VPANDD       64(AX), Z0, Z2
-	VPMAXUD      Z2, Z1, Z1
-	VPANDD       128(AX), Z0, Z2
-	VPANDD       192(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       256(AX), Z0, Z3
-	VPANDD       320(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       384(AX), Z0, Z4
-	VPANDD       448(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z1, Z1
-	VPMAXUD      Z4, Z1, Z1
-	VMOVAPS      Z1, Z1
-	VPANDD       512(AX), Z0, Z2
-	VPANDD       576(AX), Z0, Z3
-	VPMAXUD      Z3, Z2, Z2
-	VPANDD       640(AX), Z0, Z3
-	VPANDD       704(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       768(AX), Z0, Z4
-	VPANDD       832(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       896(AX), Z0, Z8
-	VPANDD       960(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPMAXUD      Z3, Z2, Z2
-	VPMAXUD      Z4, Z2, Z2
-	VPMAXUD      Z8, Z2, Z2
-	VMOVAPS      Z2, Z2
-	VPANDD       1024(AX), Z0, Z3
-	VPANDD       1088(AX), Z0, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPANDD       1152(AX), Z0, Z4
-	VPANDD       1216(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1280(AX), Z0, Z8
-	VPANDD       1344(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1408(AX), Z0, Z9
-	VPANDD       1472(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z8, Z3, Z3
-	VPMAXUD      Z9, Z3, Z3
-	VMOVAPS      Z3, Z3
-	VPANDD       1536(AX), Z0, Z4
-	VPANDD       1600(AX), Z0, Z8
-	VPMAXUD      Z8, Z4, Z4
-	VPANDD       1664(AX), Z0, Z8
-	VPANDD       1728(AX), Z0, Z9
-	VPMAXUD      Z9, Z8, Z8
-	VPANDD       1792(AX), Z0, Z9
-	VPANDD       1856(AX), Z0, Z10
-	VPMAXUD      Z10, Z9, Z9
-	VPANDD       1920(AX), Z0, Z10
-	VPANDD       1984(AX), Z0, Z0
-	VPMAXUD      Z0, Z10, Z10
-	VPMAXUD      Z8, Z4, Z4
-	VPMAXUD      Z9, Z4, Z4
-	VPMAXUD      Z10, Z4, Z4
-	VMOVAPS      Z4, Z4
-	JMP          largest9
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
+	MOVQ         $0x00000004, BX
 
-rare12:
-	VPXORD       Z7, Z7, Z7
-	VBROADCASTSS nan8<>+0(SB), Z7
-	VMOVUPS      Z7, (CX)
-	VMOVUPS      Z7, 64(CX)
-	JMP          written13
+unit32:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPMAXUD Z4, Z1, Z1
+	VPMAXUD Z5, Z1, Z1
+	VPMAXUD Z6, Z1, Z1
+	VMOVUPS Z1, (CX)
+	ADDQ    $+64, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit32
+	JMP     largest9
 
-nan20:
-	VBROADCASTSS magnitude32<>+0(SB), Z7
-	VPANDD       (AX), Z7, Z1
-	VPANDD       64(AX), Z7, Z0
-	VPMAXUD      Z0, Z1, Z1
-	VPANDD       128(AX), Z7, Z2
-	VPANDD       192(AX), Z7, Z0
-	VPMAXUD      Z0, Z2, Z2
-	VPANDD       256(AX), Z7, Z0
-	VPANDD       320(AX), Z7, Z3
-	VPMAXUD      Z3, Z0, Z0
-	VPANDD       384(AX), Z7, Z3
-	VPANDD       448(AX), Z7, Z4
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z2, Z1, Z1
-	VPMAXUD      Z3, Z0, Z0
-	VMOVAPS      Z1, Z1
-	VMOVAPS      Z0, Z2
-	VPANDD       512(AX), Z7, Z3
-	VPANDD       576(AX), Z7, Z0
-	VPMAXUD      Z0, Z3, Z3
-	VPANDD       640(AX), Z7, Z4
-	VPANDD       704(AX), Z7, Z0
-	VPMAXUD      Z0, Z4, Z4
-	VPANDD       768(AX), Z7, Z0
-	VPANDD       832(AX), Z7, Z5
-	VPMAXUD      Z5, Z0, Z0
-	VPANDD       896(AX), Z7, Z5
-	VPANDD       960(AX), Z7, Z6
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z4, Z3, Z3
-	VPMAXUD      Z5, Z0, Z0
-	VMOVAPS      Z3, Z3
-	VMOVAPS      Z0, Z4
-	VPANDD       1024(AX), Z7, Z5
-	VPANDD       1088(AX), Z7, Z0
-	VPMAXUD      Z0, Z5, Z5
-	VPANDD       1152(AX), Z7, Z6
-	VPANDD       1216(AX), Z7, Z0
-	VPMAXUD      Z0, Z6, Z6
-	VPANDD       1280(AX), Z7, Z0
-	VPANDD       1344(AX), Z7, Z8
-	VPMAXUD      Z8, Z0, Z0
-	VPANDD       1408(AX), Z7, Z8
-	VPANDD       1472(AX), Z7, Z12
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z6, Z5, Z5
-	VPMAXUD      Z8, Z0, Z0
-	VMOVAPS      Z5, Z5
-	VMOVAPS      Z0, Z6
-	VPANDD       1536(AX), Z7, Z8
-	VPANDD       1600(AX), Z7, Z0
-	VPMAXUD      Z0, Z8, Z8
-	VPANDD       1664(AX), Z7, Z12
-	VPANDD       1728(AX), Z7, Z0
-	VPMAXUD      Z0, Z12, Z12
-	VPANDD       1792(AX), Z7, Z0
-	VPANDD       1856(AX), Z7, Z13
-	VPMAXUD      Z13, Z0, Z0
-	VPANDD       1920(AX), Z7, Z13
-	VPANDD       1984(AX), Z7, Z7
-	VPMAXUD      Z7, Z13, Z13
-	VPMAXUD      Z12, Z8, Z8
-	VPMAXUD      Z13, Z0, Z0
-	VMOVAPS      Z8, Z7
-	VMOVAPS      Z0, Z8
-	JMP          largest21
+nan23:
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	MOVQ         32(SP), AX
+	MOVQ         (SP), CX
+	LEAQ         4608(CX), CX
+	MOVQ         $0x00000004, BX
 
-rare24:
-	VPXORD       Z11, Z11, Z11
-	VBROADCASTSS nan8<>+0(SB), Z11
-	VMOVUPS      Z11, (CX)
-	JMP          written25
+unit33:
+	VPANDD  (AX), Z0, Z1
+	VPANDD  64(AX), Z0, Z4
+	VPMAXUD Z4, Z1, Z1
+	VPANDD  128(AX), Z0, Z4
+	VPANDD  192(AX), Z0, Z5
+	VPMAXUD Z5, Z4, Z4
+	VPANDD  256(AX), Z0, Z5
+	VPANDD  320(AX), Z0, Z6
+	VPMAXUD Z6, Z5, Z5
+	VPANDD  384(AX), Z0, Z6
+	VPANDD  448(AX), Z0, Z7
+	VPMAXUD Z7, Z6, Z6
+	VPMAXUD Z4, Z1, Z1
+	VPMAXUD Z6, Z5, Z5
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    $+128, CX
+	ADDQ    $+512, AX
+	DECQ    BX
+	JNZ     unit33
+	JMP     largest24
 
 // func RotateQuantizeScaledInterleavedF32ToE4M3AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeScaledInterleavedF32ToE4M3AVX2(SB), $256-100
+TEXT ·RotateQuantizeScaledInterleavedF32ToE4M3AVX2(SB), $320-100
 	VMOVUPS limitedPowerE4M3<>+0(SB), Y0
 	VMOVUPS weightsE4M3<>+0(SB), Y1
 	VMOVUPS exponent32<>+0(SB), Y2
-	MOVQ    heads+64(FP), AX
-	TESTQ   AX, AX
+	LEAQ    (SP), AX
+	ADDQ    $0x3f, AX
+	ANDQ    $-64, AX
+	MOVQ    heads+64(FP), CX
+	TESTQ   CX, CX
 	JZ      done2
-	MOVQ    pairs+32(FP), AX
-	TESTQ   AX, AX
+	MOVQ    pairs+32(FP), CX
+	TESTQ   CX, CX
 	JZ      done2
-	MOVQ    tokens+40(FP), AX
-	TESTQ   AX, AX
+	MOVQ    tokens+40(FP), CX
+	TESTQ   CX, CX
 	JZ      done2
 
 token1:
-	MOVQ cos+16(FP), DX
-	MOVQ sin+24(FP), BX
-	MOVQ y+0(FP), SI
-	MOVQ x+8(FP), DI
-	MOVQ heads+64(FP), R8
-	MOVQ yHeadStride+72(FP), R10
-	MOVQ xHeadStride+80(FP), R11
-	MOVQ pairs+32(FP), R12
-	CMPQ R12, $0x20
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+64(FP), R9
+	MOVQ yHeadStride+72(FP), R11
+	MOVQ xHeadStride+80(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
 	JLT  next4
 
 block3:
-	VPERMPD $0xd8, (DX), Y3
-	VMOVUPS Y3, (SP)
-	VPERMPD $0xd8, 32(DX), Y3
-	VMOVUPS Y3, 32(SP)
-	VPERMPD $0xd8, 64(DX), Y3
-	VMOVUPS Y3, 64(SP)
-	VPERMPD $0xd8, 96(DX), Y3
-	VMOVUPS Y3, 96(SP)
 	VPERMPD $0xd8, (BX), Y3
-	VMOVUPS Y3, 128(SP)
+	VMOVUPS Y3, (AX)
 	VPERMPD $0xd8, 32(BX), Y3
-	VMOVUPS Y3, 160(SP)
+	VMOVUPS Y3, 32(AX)
 	VPERMPD $0xd8, 64(BX), Y3
-	VMOVUPS Y3, 192(SP)
+	VMOVUPS Y3, 64(AX)
 	VPERMPD $0xd8, 96(BX), Y3
-	VMOVUPS Y3, 224(SP)
-	MOVQ    SI, AX
+	VMOVUPS Y3, 96(AX)
+	VPERMPD $0xd8, (SI), Y3
+	VMOVUPS Y3, 128(AX)
+	VPERMPD $0xd8, 32(SI), Y3
+	VMOVUPS Y3, 160(AX)
+	VPERMPD $0xd8, 64(SI), Y3
+	VMOVUPS Y3, 192(AX)
+	VPERMPD $0xd8, 96(SI), Y3
+	VMOVUPS Y3, 224(AX)
 	MOVQ    DI, CX
-	MOVQ    R8, R9
+	MOVQ    R8, DX
+	MOVQ    R9, R10
 
 head5:
-	PREFETCHT1   4096(CX)
-	PREFETCHT1   4160(CX)
-	PREFETCHT1   4224(CX)
-	PREFETCHT1   4288(CX)
-	VMOVUPS      (CX), Y3
-	VSHUFPS      $0xdd, 32(CX), Y3, Y4
-	VSHUFPS      $0x88, 32(CX), Y3, Y3
-	VMOVUPS      (SP), Y5
-	VMOVUPS      128(SP), Y6
+	PREFETCHT1   4096(DX)
+	PREFETCHT1   4160(DX)
+	PREFETCHT1   4224(DX)
+	PREFETCHT1   4288(DX)
+	VMOVUPS      (DX), Y3
+	VSHUFPS      $0xdd, 32(DX), Y3, Y4
+	VSHUFPS      $0x88, 32(DX), Y3, Y3
+	VMOVUPS      (AX), Y5
+	VMOVUPS      128(AX), Y6
 	VMULPS       Y6, Y3, Y7
 	VMULPS       Y6, Y4, Y6
 	VMULPS       Y5, Y3, Y3
 	VMULPS       Y5, Y4, Y4
 	VSUBPS       Y6, Y3, Y3
 	VADDPS       Y7, Y4, Y4
-	VMOVUPS      64(CX), Y5
-	VSHUFPS      $0xdd, 96(CX), Y5, Y6
-	VSHUFPS      $0x88, 96(CX), Y5, Y5
-	VMOVUPS      32(SP), Y7
-	VMOVUPS      160(SP), Y8
+	VMOVUPS      64(DX), Y5
+	VSHUFPS      $0xdd, 96(DX), Y5, Y6
+	VSHUFPS      $0x88, 96(DX), Y5, Y5
+	VMOVUPS      32(AX), Y7
+	VMOVUPS      160(AX), Y8
 	VMULPS       Y8, Y5, Y9
 	VMULPS       Y8, Y6, Y8
 	VMULPS       Y7, Y5, Y5
 	VMULPS       Y7, Y6, Y6
 	VSUBPS       Y8, Y5, Y5
 	VADDPS       Y9, Y6, Y6
-	VMOVUPS      128(CX), Y7
-	VSHUFPS      $0xdd, 160(CX), Y7, Y8
-	VSHUFPS      $0x88, 160(CX), Y7, Y7
-	VMOVUPS      64(SP), Y9
-	VMOVUPS      192(SP), Y10
+	VMOVUPS      128(DX), Y7
+	VSHUFPS      $0xdd, 160(DX), Y7, Y8
+	VSHUFPS      $0x88, 160(DX), Y7, Y7
+	VMOVUPS      64(AX), Y9
+	VMOVUPS      192(AX), Y10
 	VMULPS       Y10, Y7, Y11
 	VMULPS       Y10, Y8, Y10
 	VMULPS       Y9, Y7, Y7
 	VMULPS       Y9, Y8, Y8
 	VSUBPS       Y10, Y7, Y7
 	VADDPS       Y11, Y8, Y8
-	VMOVUPS      192(CX), Y9
-	VSHUFPS      $0xdd, 224(CX), Y9, Y10
-	VSHUFPS      $0x88, 224(CX), Y9, Y9
-	VMOVUPS      96(SP), Y11
-	VMOVUPS      224(SP), Y12
+	VMOVUPS      192(DX), Y9
+	VSHUFPS      $0xdd, 224(DX), Y9, Y10
+	VSHUFPS      $0x88, 224(DX), Y9, Y9
+	VMOVUPS      96(AX), Y11
+	VMOVUPS      224(AX), Y12
 	VMULPS       Y12, Y9, Y13
 	VMULPS       Y12, Y10, Y12
 	VMULPS       Y11, Y9, Y9
@@ -15978,44 +10459,44 @@ head5:
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y5, Y4, Y5
 	VCMPPS       $0x03, Y11, Y11, Y11
-	VMOVMSKPS    Y11, R13
-	TESTL        R13, R13
+	VMOVMSKPS    Y11, R14
+	TESTL        R14, R14
 	JNZ          nan6
 
 numbers7:
-	VMOVUPS Y3, (AX)
-	VMOVUPS Y5, 32(AX)
-	LEAQ    (AX)(R10*1), AX
-	LEAQ    (CX)(R11*4), CX
-	DECQ    R9
+	VMOVUPS Y3, (CX)
+	VMOVUPS Y5, 32(CX)
+	LEAQ    (CX)(R11*1), CX
+	LEAQ    (DX)(R12*4), DX
+	DECQ    R10
 	JNZ     head5
-	ADDQ    $0x00000040, SI
-	ADDQ    $0x00000100, DI
-	ADDQ    $0x00000080, DX
+	ADDQ    $0x00000040, DI
+	ADDQ    $0x00000100, R8
 	ADDQ    $0x00000080, BX
-	SUBQ    $0x20, R12
-	CMPQ    R12, $0x20
+	ADDQ    $0x00000080, SI
+	SUBQ    $0x20, R13
+	CMPQ    R13, $0x20
 	JGE     block3
 
 next4:
 	DECQ tokens+40(FP)
 	JZ   done2
-	MOVQ y+0(FP), AX
-	MOVQ yTokenStride+48(FP), CX
-	LEAQ (AX)(CX*1), AX
-	MOVQ AX, y+0(FP)
-	MOVQ x+8(FP), AX
-	MOVQ xTokenStride+56(FP), CX
-	LEAQ (AX)(CX*4), AX
-	MOVQ AX, x+8(FP)
-	MOVQ cos+16(FP), AX
-	MOVQ tableStride+88(FP), CX
-	LEAQ (AX)(CX*4), AX
-	MOVQ AX, cos+16(FP)
-	MOVQ sin+24(FP), AX
-	MOVQ tableStride+88(FP), CX
-	LEAQ (AX)(CX*4), AX
-	MOVQ AX, sin+24(FP)
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+48(FP), DX
+	LEAQ (CX)(DX*1), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+88(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+88(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
 	JMP  token1
 
 done2:
@@ -16023,44 +10504,44 @@ done2:
 	RET
 
 nan6:
-	VMOVUPS      (CX), Y4
-	VSHUFPS      $0xdd, 32(CX), Y4, Y6
-	VSHUFPS      $0x88, 32(CX), Y4, Y4
-	VMOVUPS      (SP), Y7
-	VMOVUPS      128(SP), Y8
+	VMOVUPS      (DX), Y4
+	VSHUFPS      $0xdd, 32(DX), Y4, Y6
+	VSHUFPS      $0x88, 32(DX), Y4, Y4
+	VMOVUPS      (AX), Y7
+	VMOVUPS      128(AX), Y8
 	VMULPS       Y8, Y4, Y9
 	VMULPS       Y8, Y6, Y8
 	VMULPS       Y7, Y4, Y4
 	VMULPS       Y7, Y6, Y6
 	VSUBPS       Y8, Y4, Y4
 	VADDPS       Y9, Y6, Y6
-	VMOVUPS      64(CX), Y7
-	VSHUFPS      $0xdd, 96(CX), Y7, Y8
-	VSHUFPS      $0x88, 96(CX), Y7, Y7
-	VMOVUPS      32(SP), Y9
-	VMOVUPS      160(SP), Y10
+	VMOVUPS      64(DX), Y7
+	VSHUFPS      $0xdd, 96(DX), Y7, Y8
+	VSHUFPS      $0x88, 96(DX), Y7, Y7
+	VMOVUPS      32(AX), Y9
+	VMOVUPS      160(AX), Y10
 	VMULPS       Y10, Y7, Y11
 	VMULPS       Y10, Y8, Y10
 	VMULPS       Y9, Y7, Y7
 	VMULPS       Y9, Y8, Y8
 	VSUBPS       Y10, Y7, Y7
 	VADDPS       Y11, Y8, Y8
-	VMOVUPS      128(CX), Y9
-	VSHUFPS      $0xdd, 160(CX), Y9, Y10
-	VSHUFPS      $0x88, 160(CX), Y9, Y9
-	VMOVUPS      64(SP), Y11
-	VMOVUPS      192(SP), Y12
+	VMOVUPS      128(DX), Y9
+	VSHUFPS      $0xdd, 160(DX), Y9, Y10
+	VSHUFPS      $0x88, 160(DX), Y9, Y9
+	VMOVUPS      64(AX), Y11
+	VMOVUPS      192(AX), Y12
 	VMULPS       Y12, Y9, Y13
 	VMULPS       Y12, Y10, Y12
 	VMULPS       Y11, Y9, Y9
 	VMULPS       Y11, Y10, Y10
 	VSUBPS       Y12, Y9, Y9
 	VADDPS       Y13, Y10, Y10
-	VMOVUPS      192(CX), Y11
-	VSHUFPS      $0xdd, 224(CX), Y11, Y12
-	VSHUFPS      $0x88, 224(CX), Y11, Y11
-	VMOVUPS      96(SP), Y13
-	VMOVUPS      224(SP), Y14
+	VMOVUPS      192(DX), Y11
+	VSHUFPS      $0xdd, 224(DX), Y11, Y12
+	VSHUFPS      $0x88, 224(DX), Y11, Y11
+	VMOVUPS      96(AX), Y13
+	VMOVUPS      224(AX), Y14
 	VMULPS       Y14, Y11, Y15
 	VMULPS       Y14, Y12, Y14
 	VMULPS       Y13, Y11, Y11
@@ -16279,96 +10760,99 @@ nan6:
 
 // func RotateQuantizeScaledInterleavedF32ToE5M2AVX2(y *uint8, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int, scale float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·RotateQuantizeScaledInterleavedF32ToE5M2AVX2(SB), $256-100
+TEXT ·RotateQuantizeScaledInterleavedF32ToE5M2AVX2(SB), $320-100
 	VMOVUPS limitedPowerE5M2<>+0(SB), Y0
 	VMOVUPS weightsE5M2<>+0(SB), Y1
 	VMOVUPS exponent32<>+0(SB), Y2
-	MOVQ    heads+64(FP), AX
-	TESTQ   AX, AX
+	LEAQ    (SP), AX
+	ADDQ    $0x3f, AX
+	ANDQ    $-64, AX
+	MOVQ    heads+64(FP), CX
+	TESTQ   CX, CX
 	JZ      done2
-	MOVQ    pairs+32(FP), AX
-	TESTQ   AX, AX
+	MOVQ    pairs+32(FP), CX
+	TESTQ   CX, CX
 	JZ      done2
-	MOVQ    tokens+40(FP), AX
-	TESTQ   AX, AX
+	MOVQ    tokens+40(FP), CX
+	TESTQ   CX, CX
 	JZ      done2
 
 token1:
-	MOVQ cos+16(FP), DX
-	MOVQ sin+24(FP), BX
-	MOVQ y+0(FP), SI
-	MOVQ x+8(FP), DI
-	MOVQ heads+64(FP), R8
-	MOVQ yHeadStride+72(FP), R10
-	MOVQ xHeadStride+80(FP), R11
-	MOVQ pairs+32(FP), R12
-	CMPQ R12, $0x20
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+64(FP), R9
+	MOVQ yHeadStride+72(FP), R11
+	MOVQ xHeadStride+80(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
 	JLT  next4
 
 block3:
-	VPERMPD $0xd8, (DX), Y3
-	VMOVUPS Y3, (SP)
-	VPERMPD $0xd8, 32(DX), Y3
-	VMOVUPS Y3, 32(SP)
-	VPERMPD $0xd8, 64(DX), Y3
-	VMOVUPS Y3, 64(SP)
-	VPERMPD $0xd8, 96(DX), Y3
-	VMOVUPS Y3, 96(SP)
 	VPERMPD $0xd8, (BX), Y3
-	VMOVUPS Y3, 128(SP)
+	VMOVUPS Y3, (AX)
 	VPERMPD $0xd8, 32(BX), Y3
-	VMOVUPS Y3, 160(SP)
+	VMOVUPS Y3, 32(AX)
 	VPERMPD $0xd8, 64(BX), Y3
-	VMOVUPS Y3, 192(SP)
+	VMOVUPS Y3, 64(AX)
 	VPERMPD $0xd8, 96(BX), Y3
-	VMOVUPS Y3, 224(SP)
-	MOVQ    SI, AX
+	VMOVUPS Y3, 96(AX)
+	VPERMPD $0xd8, (SI), Y3
+	VMOVUPS Y3, 128(AX)
+	VPERMPD $0xd8, 32(SI), Y3
+	VMOVUPS Y3, 160(AX)
+	VPERMPD $0xd8, 64(SI), Y3
+	VMOVUPS Y3, 192(AX)
+	VPERMPD $0xd8, 96(SI), Y3
+	VMOVUPS Y3, 224(AX)
 	MOVQ    DI, CX
-	MOVQ    R8, R9
+	MOVQ    R8, DX
+	MOVQ    R9, R10
 
 head5:
-	PREFETCHT1   4096(CX)
-	PREFETCHT1   4160(CX)
-	PREFETCHT1   4224(CX)
-	PREFETCHT1   4288(CX)
-	VMOVUPS      (CX), Y3
-	VSHUFPS      $0xdd, 32(CX), Y3, Y4
-	VSHUFPS      $0x88, 32(CX), Y3, Y3
-	VMOVUPS      (SP), Y5
-	VMOVUPS      128(SP), Y6
+	PREFETCHT1   4096(DX)
+	PREFETCHT1   4160(DX)
+	PREFETCHT1   4224(DX)
+	PREFETCHT1   4288(DX)
+	VMOVUPS      (DX), Y3
+	VSHUFPS      $0xdd, 32(DX), Y3, Y4
+	VSHUFPS      $0x88, 32(DX), Y3, Y3
+	VMOVUPS      (AX), Y5
+	VMOVUPS      128(AX), Y6
 	VMULPS       Y6, Y3, Y7
 	VMULPS       Y6, Y4, Y6
 	VMULPS       Y5, Y3, Y3
 	VMULPS       Y5, Y4, Y4
 	VSUBPS       Y6, Y3, Y3
 	VADDPS       Y7, Y4, Y4
-	VMOVUPS      64(CX), Y5
-	VSHUFPS      $0xdd, 96(CX), Y5, Y6
-	VSHUFPS      $0x88, 96(CX), Y5, Y5
-	VMOVUPS      32(SP), Y7
-	VMOVUPS      160(SP), Y8
+	VMOVUPS      64(DX), Y5
+	VSHUFPS      $0xdd, 96(DX), Y5, Y6
+	VSHUFPS      $0x88, 96(DX), Y5, Y5
+	VMOVUPS      32(AX), Y7
+	VMOVUPS      160(AX), Y8
 	VMULPS       Y8, Y5, Y9
 	VMULPS       Y8, Y6, Y8
 	VMULPS       Y7, Y5, Y5
 	VMULPS       Y7, Y6, Y6
 	VSUBPS       Y8, Y5, Y5
 	VADDPS       Y9, Y6, Y6
-	VMOVUPS      128(CX), Y7
-	VSHUFPS      $0xdd, 160(CX), Y7, Y8
-	VSHUFPS      $0x88, 160(CX), Y7, Y7
-	VMOVUPS      64(SP), Y9
-	VMOVUPS      192(SP), Y10
+	VMOVUPS      128(DX), Y7
+	VSHUFPS      $0xdd, 160(DX), Y7, Y8
+	VSHUFPS      $0x88, 160(DX), Y7, Y7
+	VMOVUPS      64(AX), Y9
+	VMOVUPS      192(AX), Y10
 	VMULPS       Y10, Y7, Y11
 	VMULPS       Y10, Y8, Y10
 	VMULPS       Y9, Y7, Y7
 	VMULPS       Y9, Y8, Y8
 	VSUBPS       Y10, Y7, Y7
 	VADDPS       Y11, Y8, Y8
-	VMOVUPS      192(CX), Y9
-	VSHUFPS      $0xdd, 224(CX), Y9, Y10
-	VSHUFPS      $0x88, 224(CX), Y9, Y9
-	VMOVUPS      96(SP), Y11
-	VMOVUPS      224(SP), Y12
+	VMOVUPS      192(DX), Y9
+	VSHUFPS      $0xdd, 224(DX), Y9, Y10
+	VSHUFPS      $0x88, 224(DX), Y9, Y9
+	VMOVUPS      96(AX), Y11
+	VMOVUPS      224(AX), Y12
 	VMULPS       Y12, Y9, Y13
 	VMULPS       Y12, Y10, Y12
 	VMULPS       Y11, Y9, Y9
@@ -16457,44 +10941,44 @@ head5:
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y5, Y4, Y5
 	VCMPPS       $0x03, Y11, Y11, Y11
-	VMOVMSKPS    Y11, R13
-	TESTL        R13, R13
+	VMOVMSKPS    Y11, R14
+	TESTL        R14, R14
 	JNZ          nan6
 
 numbers7:
-	VMOVUPS Y3, (AX)
-	VMOVUPS Y5, 32(AX)
-	LEAQ    (AX)(R10*1), AX
-	LEAQ    (CX)(R11*4), CX
-	DECQ    R9
+	VMOVUPS Y3, (CX)
+	VMOVUPS Y5, 32(CX)
+	LEAQ    (CX)(R11*1), CX
+	LEAQ    (DX)(R12*4), DX
+	DECQ    R10
 	JNZ     head5
-	ADDQ    $0x00000040, SI
-	ADDQ    $0x00000100, DI
-	ADDQ    $0x00000080, DX
+	ADDQ    $0x00000040, DI
+	ADDQ    $0x00000100, R8
 	ADDQ    $0x00000080, BX
-	SUBQ    $0x20, R12
-	CMPQ    R12, $0x20
+	ADDQ    $0x00000080, SI
+	SUBQ    $0x20, R13
+	CMPQ    R13, $0x20
 	JGE     block3
 
 next4:
 	DECQ tokens+40(FP)
 	JZ   done2
-	MOVQ y+0(FP), AX
-	MOVQ yTokenStride+48(FP), CX
-	LEAQ (AX)(CX*1), AX
-	MOVQ AX, y+0(FP)
-	MOVQ x+8(FP), AX
-	MOVQ xTokenStride+56(FP), CX
-	LEAQ (AX)(CX*4), AX
-	MOVQ AX, x+8(FP)
-	MOVQ cos+16(FP), AX
-	MOVQ tableStride+88(FP), CX
-	LEAQ (AX)(CX*4), AX
-	MOVQ AX, cos+16(FP)
-	MOVQ sin+24(FP), AX
-	MOVQ tableStride+88(FP), CX
-	LEAQ (AX)(CX*4), AX
-	MOVQ AX, sin+24(FP)
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+48(FP), DX
+	LEAQ (CX)(DX*1), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+88(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+88(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
 	JMP  token1
 
 done2:
@@ -16502,44 +10986,44 @@ done2:
 	RET
 
 nan6:
-	VMOVUPS      (CX), Y4
-	VSHUFPS      $0xdd, 32(CX), Y4, Y6
-	VSHUFPS      $0x88, 32(CX), Y4, Y4
-	VMOVUPS      (SP), Y7
-	VMOVUPS      128(SP), Y8
+	VMOVUPS      (DX), Y4
+	VSHUFPS      $0xdd, 32(DX), Y4, Y6
+	VSHUFPS      $0x88, 32(DX), Y4, Y4
+	VMOVUPS      (AX), Y7
+	VMOVUPS      128(AX), Y8
 	VMULPS       Y8, Y4, Y9
 	VMULPS       Y8, Y6, Y8
 	VMULPS       Y7, Y4, Y4
 	VMULPS       Y7, Y6, Y6
 	VSUBPS       Y8, Y4, Y4
 	VADDPS       Y9, Y6, Y6
-	VMOVUPS      64(CX), Y7
-	VSHUFPS      $0xdd, 96(CX), Y7, Y8
-	VSHUFPS      $0x88, 96(CX), Y7, Y7
-	VMOVUPS      32(SP), Y9
-	VMOVUPS      160(SP), Y10
+	VMOVUPS      64(DX), Y7
+	VSHUFPS      $0xdd, 96(DX), Y7, Y8
+	VSHUFPS      $0x88, 96(DX), Y7, Y7
+	VMOVUPS      32(AX), Y9
+	VMOVUPS      160(AX), Y10
 	VMULPS       Y10, Y7, Y11
 	VMULPS       Y10, Y8, Y10
 	VMULPS       Y9, Y7, Y7
 	VMULPS       Y9, Y8, Y8
 	VSUBPS       Y10, Y7, Y7
 	VADDPS       Y11, Y8, Y8
-	VMOVUPS      128(CX), Y9
-	VSHUFPS      $0xdd, 160(CX), Y9, Y10
-	VSHUFPS      $0x88, 160(CX), Y9, Y9
-	VMOVUPS      64(SP), Y11
-	VMOVUPS      192(SP), Y12
+	VMOVUPS      128(DX), Y9
+	VSHUFPS      $0xdd, 160(DX), Y9, Y10
+	VSHUFPS      $0x88, 160(DX), Y9, Y9
+	VMOVUPS      64(AX), Y11
+	VMOVUPS      192(AX), Y12
 	VMULPS       Y12, Y9, Y13
 	VMULPS       Y12, Y10, Y12
 	VMULPS       Y11, Y9, Y9
 	VMULPS       Y11, Y10, Y10
 	VSUBPS       Y12, Y9, Y9
 	VADDPS       Y13, Y10, Y10
-	VMOVUPS      192(CX), Y11
-	VSHUFPS      $0xdd, 224(CX), Y11, Y12
-	VSHUFPS      $0x88, 224(CX), Y11, Y11
-	VMOVUPS      96(SP), Y13
-	VMOVUPS      224(SP), Y14
+	VMOVUPS      192(DX), Y11
+	VSHUFPS      $0xdd, 224(DX), Y11, Y12
+	VSHUFPS      $0x88, 224(DX), Y11, Y11
+	VMOVUPS      96(AX), Y13
+	VMOVUPS      224(AX), Y14
 	VMULPS       Y14, Y11, Y15
 	VMULPS       Y14, Y12, Y14
 	VMULPS       Y13, Y11, Y11

@@ -25,7 +25,7 @@ import (
 //	sample SETTING WHAT   reads such plans, prints the number of samples, then the samples
 //
 // of everything with one goroutine, of shapes, which are rotations and tables alone,
-// of goroutines, of what decides on a threshold, or of bounds on memory of some sizes.
+// of goroutines, of caches, of what decides on a threshold, or of bounds on memory of some sizes.
 const childCommand = "child"
 
 func child(arguments []string, r io.Reader, w io.Writer) error {
@@ -77,6 +77,13 @@ func readPlans(r io.Reader) (plans []measure.Plan, samples int, err error) {
 func casesOf(s setting, what string) ([]measure.Case, error) {
 	if what == "goroutines" {
 		return goroutineCases(s), nil
+	}
+	if list, found := strings.CutPrefix(what, cachesOf); found {
+		formats, err := formatsOf(list)
+		if err != nil {
+			return nil, err
+		}
+		return cacheCases(s, formats), nil
 	}
 	for _, t := range thresholds {
 		if t.name == what {

@@ -6,6 +6,7 @@
 //	GOEXPERIMENT=simd go run -C bench .      the peer simd/archsimd too, on amd64; no plain Go
 //	go run -C bench -tags cgopeers .         SLEEF and libmvec too, by cgo, on linux/amd64
 //	go run -C bench . -tune                  prints what other thresholds would do, no report
+//	go run -C bench . -caches                quantized caches alone, by -tags ggml beside ggml
 //	go run -C bench . -figures               writes the chart and the tables of the documents from results
 //
 // The report goes to the directory report, over what is in it, or to the one that -o
@@ -44,9 +45,10 @@ func main() {
 	output := flag.String("o", "report", "`directory` to write, over what is in it")
 	tuning := flag.Bool("tune", false, "print other values of the thresholds of kernels/tuning.go that the arguments name, or of all, with what they make of the speed")
 	figures := flag.Bool("figures", false, "write the figures of the documents from what is in results; nothing is measured")
+	caches := flag.Bool("caches", false, "measure quantized caches alone, of the formats that the arguments name, or of all")
 	flag.Parse()
 	if *figures {
-		if flag.NArg() > 0 || given("o") || *short || *tuning {
+		if flag.NArg() > 0 || given("o") || *short || *tuning || *caches {
 			log.Fatal("-figures: expected no other flag and no argument")
 		}
 		if err := updateFigures(); err != nil {
@@ -68,8 +70,19 @@ func main() {
 		}
 		return
 	}
+	if *caches {
+		s := cached
+		if *short {
+			s = cachedShort
+		}
+		if err := runCaches(s, strings.Join(flag.Args(), ","), m, *output, newProgress(os.Stderr)); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(filepath.Join(*output, "caches.md"))
+		return
+	}
 	if flag.NArg() > 0 {
-		log.Fatalf("argument %q: expected none without -tune", flag.Arg(0))
+		log.Fatalf("argument %q: expected none without -tune or -caches", flag.Arg(0))
 	}
 	s := full
 	if *short {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"image/color"
 	"image/png"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -55,21 +57,9 @@ func TestRunWritesEverything(t *testing.T) {
 		}
 	}
 
-	// Every table of the report has as many cells in each row as in its head.
-	cells := 0
+	checkTables(t, text)
 	for i, line := range strings.Split(text, "\n") {
-		n := strings.Count(line, "|")
-		if n == 0 {
-			cells = 0
-			continue
-		}
-		if cells == 0 {
-			cells = n
-		}
-		if n != cells || !strings.HasPrefix(line, "|") || !strings.HasSuffix(line, "|") {
-			t.Errorf("report.md:%d: %d cells, the head of the table has %d: %s", i+1, n-1, cells-1, line)
-		}
-		if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") || strings.Contains(line, "| - |") && posenc.Implementation() != "generic" {
+		if strings.Contains(line, "| - |") && posenc.Implementation() != "generic" {
 			t.Errorf("report.md:%d: no figure: %s", i+1, line)
 		}
 	}
@@ -95,6 +85,51 @@ func TestRunWritesEverything(t *testing.T) {
 	}
 	if want := len(cases) + (len(list)-1)*(len(rotations(shortened))+len(tables(shortened))); len(r) != want {
 		t.Errorf("%d names, want %d: two cases share one", len(r), want)
+	}
+}
+
+// checkTables checks that every table has as many cells in each row as in its head.
+func checkTables(t *testing.T, text string) {
+	t.Helper()
+	cells := 0
+	for i, line := range strings.Split(text, "\n") {
+		n := strings.Count(line, "|")
+		if n == 0 {
+			cells = 0
+			continue
+		}
+		if cells == 0 {
+			cells = n
+		}
+		if n != cells || !strings.HasPrefix(line, "|") || !strings.HasSuffix(line, "|") {
+			t.Errorf("line %d: %d cells, the head of the table has %d: %s", i+1, n-1, cells-1, line)
+		}
+		if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") {
+			t.Errorf("line %d: no figure: %s", i+1, line)
+		}
+	}
+}
+
+func TestCaches(t *testing.T) {
+	directory := t.TempDir()
+	testkit.NoError(t, runCaches(cachedShort, "q8_0,iq4_nl,openvino-u8", thisMachine("go test"), directory, quiet()))
+	text := string(testkit.ReadGolden(filepath.Join(directory, "caches.md")))
+	checkTables(t, text)
+	for _, row := range []string{"| q8_0 |", "| iq4_nl |", "| openvino-u8 |"} {
+		if n := strings.Count(text, row); n != 3 {
+			t.Errorf("%d rows begin with %s, want those of two tables of stores and one of reads", n, row)
+		}
+	}
+	if err := runCaches(cachedShort, "q8", thisMachine("go test"), directory, quiet()); err == nil || !strings.Contains(err.Error(), "q8_0") {
+		t.Errorf("%v, want the names of the formats", err)
+	}
+	names := map[string]bool{}
+	for _, c := range cacheCases(cachedShort, cacheFormats) {
+		if names[c.Name] {
+			t.Errorf("two cases share the name %s", c.Name)
+		}
+		names[c.Name] = true
+		testkit.NoError(t, c.Run())
 	}
 }
 
@@ -239,5 +274,218 @@ func TestCommand(t *testing.T) {
 		if got := commandOf(test.build, test.arguments); got != test.want {
 			t.Errorf("%v, %q: %q, want %q", test.build, test.arguments, got, test.want)
 		}
+	}
+}
+
+// The chart and the tables of the documents are those of the results: nobody has
+// written a figure into them.
+func TestFigures(t *testing.T) {
+	list := testkit.Must(publishedMachines(resultsDirectory))
+	document := testkit.ReadGolden(figuresFile)
+	want := testkit.Must(replaceFigures(document, figureTables(list)))
+	if !bytes.Equal(document, want) {
+		t.Errorf("the tables of %s are not those of %s: go run -C bench . -figures", figuresFile, resultsDirectory)
+	}
+	if !samePicture(testkit.Must(drawChart(list)), testkit.ReadGolden(chartFile)) {
+		t.Errorf("%s is not drawn from %s: go run -C bench . -figures", chartFile, resultsDirectory)
+	}
+}
+
+func samePicture(a, b []byte) bool {
+	x, y := testkit.Must(png.Decode(bytes.NewReader(a))), testkit.Must(png.Decode(bytes.NewReader(b)))
+	same, width := x.Bounds() == y.Bounds(), x.Bounds().Dx()
+	for i := 0; same && i < width*x.Bounds().Dy(); i++ {
+		same = color.RGBAModel.Convert(x.At(i%width, i/width)) == color.RGBAModel.Convert(y.At(i%width, i/width))
+	}
+	return same
+}
+
+// A sample of a file is in the tables and in the picture: others make others.
+func TestFiguresFollowTheFiles(t *testing.T) {
+	directory := t.TempDir()
+	testkit.NoError(t, os.CopyFS(directory, os.DirFS(resultsDirectory)))
+	before := testkit.Must(publishedMachines(directory))
+	raw := filepath.Join(directory, machines[0].report, "raw.txt")
+	const name = "BenchmarkPeers/op=operator-1-half/peer=recurrence-per-token"
+	lines := slices.DeleteFunc(strings.Split(string(testkit.ReadGolden(raw)), "\n"), func(line string) bool { return strings.HasPrefix(line, name+" ") })
+	lines = append(lines, name+" 1 1234 ns/op", "")
+	testkit.NoError(t, os.WriteFile(raw, []byte(strings.Join(lines, "\n")), 0o666))
+	after := testkit.Must(publishedMachines(directory))
+	plainGo := slices.IndexFunc(contenders, func(c contender) bool { return c.name == "plain Go" })
+	if got := contenders[plainGo].perToken(&after[0], 1, posenc.HalfSplit); got < 1233.9 || got > 1234.1 {
+		t.Errorf("%v ns per token, want the 1234 of the file", got)
+	}
+	if tables := figureTables(after); !strings.Contains(tables, "| 1234 (") || tables == figureTables(before) {
+		t.Error("the tables do not have the sample")
+	}
+	if samePicture(testkit.Must(drawChart(before)), testkit.Must(drawChart(after))) {
+		t.Error("the picture does not have the sample")
+	}
+}
+
+// Every file in results belongs to one machine.
+func TestEveryResultIsPublished(t *testing.T) {
+	for _, e := range testkit.Must(os.ReadDir(resultsDirectory)) {
+		owners := 0
+		for _, m := range machines {
+			if matched, _ := filepath.Match(m.texts, e.Name()); matched || m.report == e.Name() {
+				owners++
+			}
+		}
+		if owners != 1 {
+			t.Errorf("%s/%s belongs to %d machines of the list, want 1", resultsDirectory, e.Name(), owners)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 164.4: "164", 999.6: "1,000", 42858: "42,858", 1234567: "1,234,567"} {
+		if got := thousands(v); got != want {
+			t.Errorf("thousands(%v) = %q, want %q", v, got, want)
+		}
+	}
+	for ns, want := range map[float64]string{463.1: "463 ns", 9069: "9069 ns", 42081: "42.1 µs", 7.47e6: "7.47 ms"} {
+		if got := duration(ns); got != want {
+			t.Errorf("duration(%v) = %q, want %q", ns, got, want)
+		}
+	}
+	if _, err := replaceFigures([]byte("no marks"), ""); err == nil {
+		t.Error("a document without marks is no error")
+	}
+}
+
+// Every constant of kernels/tuning.go has a measurement, with other values to try, and
+// every measurement is of such a constant. Its calls return no error, and no two have the same
+// name.
+func TestThresholds(t *testing.T) {
+	now := testkit.Must(readTuning("../kernels", nil))
+	for _, name := range now.names {
+		if !slices.ContainsFunc(thresholds, func(x threshold) bool { return x.name == name }) {
+			t.Errorf("%s of kernels/tuning.go is not among the thresholds that bench -tune measures", name)
+		}
+	}
+	seen := map[string]bool{}
+	for _, x := range thresholds {
+		present, found := now.values[x.name]
+		if !found || seen[x.name] {
+			t.Errorf("threshold %s: expected one constant of kernels/tuning.go", x.name)
+			continue
+		}
+		seen[x.name] = true
+		others := x.others(present)
+		if len(others) == 0 {
+			t.Errorf("%s = %d has no other value to try", x.name, present)
+			continue
+		}
+		source := testkit.Must(now.with(x.name, others[0]))
+		got := testkit.Must(readTuning("../kernels", source))
+		if got.values[x.name] != others[0] {
+			t.Errorf("%s is %d in the file that sets it to %d, and is %d", x.name, got.values[x.name], others[0], present)
+		}
+		called := map[string]bool{}
+		for _, c := range testkit.Must(casesOf(tunedShort, x.name)) {
+			if called[c.Name] || c.Bytes <= 0 {
+				t.Errorf("%s: %s of %d bytes: expected one of the name, and some", x.name, c.Name, c.Bytes)
+			}
+			called[c.Name] = true
+			if err := c.Run(); err != nil {
+				t.Errorf("%s: %s: %v", x.name, c.Name, err)
+			}
+		}
+	}
+}
+
+// Values are those of the language, and one is changed at a time.
+func TestTuning(t *testing.T) {
+	directory := t.TempDir()
+	write := func(source string) {
+		t.Helper()
+		testkit.NoError(t, os.WriteFile(filepath.Join(directory, "tuning.go"), []byte("package kernels\n"+source), 0o666))
+	}
+	write("const (\n\t// A is first.\n\tA = 8 << 20 // of elements\n\tB, c = A / 2, 3\n)\n\nfunc f() int { const local = 1; return local }\n")
+	now := testkit.Must(readTuning(directory, nil))
+	if want := map[string]int64{"A": 8 << 20, "B": 4 << 20, "c": 3}; !maps.Equal(now.values, want) || !slices.Equal(now.names, []string{"A", "B", "c"}) {
+		t.Errorf("constants %v, %v, want %v", now.names, now.values, want)
+	}
+	got, err := now.with("B", 5)
+	if want := "package kernels\n\nconst (\n\t// A is first.\n\tA    = 8 << 20 // of elements\n\tB, c = 5, 3\n)\n\nfunc f() int { const local = 1; return local }\n"; err != nil || string(got) != want {
+		t.Errorf("with B = 5: %v, %s\nwant %s", err, got, want)
+	}
+	if _, err := now.with("local", 2); err == nil {
+		t.Error("local is no constant of the file, and no error")
+	}
+	write("const A = 0.5\n")
+	if _, err := readTuning(directory, nil); err == nil {
+		t.Error("0.5 is no threshold, and no error")
+	}
+}
+
+// Bounds are measured apart from the calls, whose caches they would use.
+func TestBoundsOfSizes(t *testing.T) {
+	cases := testkit.Must(casesOf(tunedShort, "bounds=256,1024"))
+	count := map[int64]int{}
+	for _, c := range cases {
+		count[c.Bytes]++
+	}
+	if len(count) != 2 || count[256] == 0 || count[256] != count[1024] {
+		t.Errorf("bounds of %v bytes, want as many of 256 and 1024", count)
+	}
+	for _, wrong := range []string{"", "x", "0", "128", "256,", "256,300"} {
+		if _, err := casesOf(tunedShort, boundsOf+wrong); err == nil {
+			t.Errorf("bounds=%s, and no error", wrong)
+		}
+	}
+}
+
+func TestChosen(t *testing.T) {
+	for _, test := range []struct {
+		ratios map[int64][]float64
+		value  int64
+		mean   float64
+	}{
+		{nil, 64, 1},
+		{map[int64][]float64{32: {0.96, 0.96}}, 64, 1},                                    // too little
+		{map[int64][]float64{32: {0.8, 1.06}}, 64, 1},                                     // slower somewhere
+		{map[int64][]float64{32: {0.81, 1}}, 32, 0.9},                                     // faster
+		{map[int64][]float64{16: {0.81, 1}, 32: {0.64, 1}, 128: {0.5, 1.1}}, 32, 0.8},     // the fastest of those
+		{map[int64][]float64{16: {math.NaN(), 1}, 32: {math.NaN(), math.NaN()}}, 64, 1.0}, // nothing known
+	} {
+		if value, mean := chosen(64, test.ratios); value != test.value || math.Abs(mean-test.mean) > 1e-9 {
+			t.Errorf("%v: %d, %v, want %d, %v", test.ratios, value, mean, test.value, test.mean)
+		}
+	}
+}
+
+// One threshold, from the builds to the choice.
+func TestTune(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT RUN: it builds bench three times")
+	}
+	var b strings.Builder
+	testkit.NoError(t, tune(tunedShort, []string{"shortRun"}, thisMachine("go test"), &b, quiet()))
+	now := testkit.Must(readTuning("../kernels", nil))
+	c := &calls{sizes: tunedShort.workingSets}
+	i := slices.IndexFunc(thresholds, func(x threshold) bool { return x.name == "shortRun" })
+	thresholds[i].calls(c)
+	lines := 0
+	for line := range strings.Lines(b.String()) {
+		fields := strings.Fields(line)
+		if len(fields) == 7 && fields[0] == "shortRun" {
+			lines++
+			if slices.Contains(fields, "NaN") || slices.Contains(fields, "+Inf") {
+				t.Errorf("no figure: %s", line)
+			}
+		}
+	}
+	if want := len(c.cases) * (1 + len(thresholds[i].others(now.values["shortRun"]))); lines != want {
+		t.Errorf("%d lines of figures, want %d:\n%s", lines, want, &b)
+	}
+	for _, want := range []string{"cpu: ", "commit: ", "go: ", "command: go test", "\nshortRun = ", "share of a core: "} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the output lacks %q", want)
+		}
+	}
+	if err := tune(tunedShort, []string{"shortrun"}, thisMachine("go test"), &b, quiet()); err == nil || !strings.Contains(err.Error(), `"shortrun"`) {
+		t.Errorf("%v, want an error about shortrun", err)
 	}
 }

@@ -17,6 +17,7 @@ type setting struct {
 	workingSets  []int         // bytes, for the costs by size
 	peerRows     []int         // of tables compared with peers
 	prefill      int           // tokens compared with peers
+	caches       []int         // tokens that caches store and give back, the most last
 	octaves      int           // accuracy is taken below position 2^octaves
 	positions    int           // of each octave
 }
@@ -53,9 +54,13 @@ var tuned = setting{
 
 var tunedShort = setting{name: "tuned-short", runs: 1, rounds: 1, workingSets: []int{64 << 10}}
 
+var cached = setting{name: "caches", runs: 1, rounds: 12, each: time.Hour, caches: []int{1, 512, 16384}}
+
+var cachedShort = setting{name: "caches-short", runs: 1, rounds: 1, each: time.Second, caches: []int{1, 64}}
+
 var settings = func() map[string]setting {
 	byName := map[string]setting{}
-	for _, s := range []setting{full, shortened, tuned, tunedShort} {
+	for _, s := range []setting{full, shortened, tuned, tunedShort, cached, cachedShort} {
 		byName[s.name] = s
 	}
 	return byName

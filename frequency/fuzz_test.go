@@ -41,7 +41,7 @@ var calls = func() map[string]func(p ladderParameters, r frequency.Rounding) mad
 		}
 	}
 	dims := func(p *ladderParameters) []int {
-		return []int{p.Dim, p.MaxPositions % 512, p.SeqLen % 512}[:p.SeqLen&3]
+		return []int{p.Dim, p.MaxPositions % 512, p.SeqLen % 512}[:p.Original&3]
 	}
 	all := map[string]func(p ladderParameters, r frequency.Rounding) made{
 		"Axial": func(p ladderParameters, r frequency.Rounding) made {
@@ -66,8 +66,8 @@ var calls = func() map[string]func(p ladderParameters, r frequency.Rounding) mad
 			of := frequency.ESMFold2Parameters{SpatialPairs: p.MaxPositions % 16, UIDPairs: p.SeqLen % 64, SpatialBase: p.Base, UIDBase: p.Low}
 			return ladder(p.Dim/2, p.Dim/2)(frequency.ESMFold2(p.Dim, of, r))
 		},
-		"Sections": func(p ladderParameters, r frequency.Rounding) made {
-			of := []int{p.Dim, p.MaxPositions, p.SeqLen}[:r%4]
+		"Sections": func(p ladderParameters, _ frequency.Rounding) made {
+			of := []int{p.Dim, p.MaxPositions, p.SeqLen}[:p.Original&3]
 			return sections(of...)(frequency.Sections(of...))
 		},
 		"InterleavedSections": func(p ladderParameters, _ frequency.Rounding) made {
@@ -174,3 +174,73 @@ func FuzzArguments(f *testing.F) {
 		}
 	})
 }
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+func TestCases(t *testing.T) { testkit.TestCases(t) }
+
+// digested are parameters of every function but XPos, by what the label of their digest has behind the
+// function's name.
+var digested = map[string]map[string]ladderParameters{
+	"Default":      {"": {Dim: 128, Base: 500000}},
+	"Linear":       {"": {Dim: 32, Base: 10000, Factor: 2.5}},
+	"DynamicNTK":   {"": {Dim: 32, Base: 10000, Factor: 2, MaxPositions: 4096, SeqLen: 10001}},
+	"NTK":          {"": {Dim: 32, Base: 10000, Factor: 3}},
+	"NTKAlpha":     {"": {Dim: 32, Base: 10000, Alpha: 1000}},
+	"NTKMixed":     {"": {Dim: 32, Base: 10000, Factor: 8, MixedB: 0.625}},
+	"Proportional": {"": {Dim: 32, Base: 1e6, Partial: 0.25, Factor: 8}},
+	"YaRN": {
+		"":             {Dim: 64, Base: 10000, Factor: 40, Original: 4096, MScale: 0.707, MScaleAllDim: 1, ScaleSoftmax: true},
+		"/untruncated": {Dim: 64, Base: 150000, Factor: 32, Original: 4096, Untruncated: true},
+		"/logarithmic": {Dim: 64, Base: 10000, Factor: 4, Original: 4096, Extrapolation: 0.5, Logarithmic: true},
+	},
+	"Llama3": {"": {Dim: 128, Base: 500000, Factor: 8, Low: 1, High: 4, Original: 8192}},
+	"LongRoPE": {
+		"/seqLen=4096": {Dim: 8, Base: 10000, Short: []float64{1, 1.05, 1.1, 1.5}, Long: []float64{1.1, 3, 20, 64.5}, Original: 4096, Factor: 32, SeqLen: 4096},
+		"/seqLen=4097": {Dim: 8, Base: 10000, Short: []float64{1, 1.05, 1.1, 1.5}, Long: []float64{1.1, 3, 20, 64.5}, Original: 4096, Factor: 32, SeqLen: 4097},
+	},
+	"Factors":             {"": {Dim: 8, Base: 500000, Factors: []float64{1, 1.5, 7.3, 8}}},
+	"Axial":               {"": {Original: 3, Dim: 16, MaxPositions: 24, SeqLen: 24, Base: 10000}},
+	"AxialAlternating":    {"": {Dim: 64, Base: 10000}},
+	"AxialInterleaved":    {"": {Dim: 64, Base: 10000}},
+	"AxialTiled":          {"": {Original: 3, Dim: 20, MaxPositions: 20, SeqLen: 24, Base: 10000}},
+	"ESMFold2":            {"": {Dim: 64, MaxPositions: 3, SeqLen: 10, Base: 20, Low: 10000}},
+	"Geometric":           {"": {Dim: 20, Low: 1, High: 0.0001}},
+	"Sinusoidal":          {"": {Dim: 20, Low: 1000, Base: 10000, High: 18.5}},
+	"TimingSignal":        {"": {Dim: 20, Low: 1, High: 10000}},
+	"Sections":            {"": {Original: 3, Dim: 8, MaxPositions: 12, SeqLen: 12}},
+	"InterleavedSections": {"": {Dim: 12, MaxPositions: 10, SeqLen: 10}},
+	"AlternatingSections": {"": {Dim: 11, MaxPositions: 11, SeqLen: 10}},
+}
+
+var _ = func() (none struct{}) {
+	for function, list := range digested {
+		testkit.Register(testkit.Case{Function: function, Digests: func(add testkit.AddDigest) {
+			for label, p := range list {
+				digest := func(rounding frequency.Rounding) func(d *testkit.Digest) {
+					return func(d *testkit.Digest) {
+						m := calls[function](p, rounding)
+						d.Must(m.err)
+						d.Add(m.numbers, m.scales)
+						if m.scales == nil {
+							d.Add(m.axisOf)
+						}
+					}
+				}
+				if calls[function](p, frequency.Exact).scales == nil {
+					add("frequency."+function+label, digest(frequency.Exact))
+					continue
+				}
+				add("frequency."+function+label+"/rounding=Exact", digest(frequency.Exact))
+				add("frequency."+function+label+"/rounding=Float32", digest(frequency.Float32))
+			}
+		}})
+	}
+	return testkit.Register(testkit.Case{Function: "XPos", Digests: func(add testkit.AddDigest) {
+		add("frequency.XPos", func(d *testkit.Digest) {
+			high, low, err := frequency.XPos(64, 512)
+			d.Must(err)
+			d.Add(high, low)
+		})
+	}})
+}()

@@ -1,15 +1,21 @@
 package frequency_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	. "github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -39,11 +45,8 @@ func exact(name string, change func(p *ladderParameters)) []float64 {
 // Rules that coincide for some parameters, as real numbers, have the same bits.
 func TestRulesThatCoincide(t *testing.T) {
 	for name, pair := range map[string][2][]float64{
-		"NTKMixed to the power 0":    {exact("Linear", func(p *ladderParameters) { p.Factor = 3 }), exact("NTKMixed", func(p *ladderParameters) { p.Factor, p.MixedB = 3, 0 })},
-		"NTKMixed to a huge power":   {exact("Factors", func(p *ladderParameters) { p.Factors[3] = 3 }), exact("NTKMixed", func(p *ladderParameters) { p.Factor, p.MixedB = 3, 1e308 })},
-		"DynamicNTK as NTKAlpha":     {exact("NTKAlpha", func(p *ladderParameters) { p.Alpha = 3 }), exact("DynamicNTK", func(p *ladderParameters) { p.SeqLen = 2 * p.MaxPositions })},
-		"DynamicNTK at length max":   {exact("NTKAlpha", func(p *ladderParameters) { p.Alpha = math.MaxInt }), exact("DynamicNTK", func(p *ladderParameters) { p.Factor, p.MaxPositions, p.SeqLen = 1, 1, math.MaxInt })},
-		"LongRoPE with long factors": {exact("Linear", func(p *ladderParameters) { p.Factor = 3 }), exact("LongRoPE", func(p *ladderParameters) { p.Long, p.SeqLen = list(4, 3), 4097 })},
+		"NTKMixed to a huge power": {exact("Factors", func(p *ladderParameters) { p.Factors[3] = 3 }), exact("NTKMixed", func(p *ladderParameters) { p.Factor, p.MixedB = 3, 1e308 })},
+		"DynamicNTK at length max": {exact("NTKAlpha", func(p *ladderParameters) { p.Alpha = math.MaxInt }), exact("DynamicNTK", func(p *ladderParameters) { p.Factor, p.MaxPositions, p.SeqLen = 1, 1, math.MaxInt })},
 	} {
 		if !slices.Equal(pair[0], pair[1]) {
 			t.Errorf("%s: got %v, want %v", name, pair[1], pair[0])
@@ -51,26 +54,12 @@ func TestRulesThatCoincide(t *testing.T) {
 	}
 }
 
-// Llama 4 has 1 for both factors: a pair keeps its frequency or is divided.
+// A wavelength that float32 makes equal to both limits, which transformers makes no number, is divided.
 func TestLlama3EqualFactors(t *testing.T) {
-	for _, rounding := range []Rounding{Exact, Float32} {
-		original, scaled := testkit.Must(Default(128, 500000, rounding)), testkit.Must(Linear(128, 500000, LinearParameters{Factor: 16}, rounding))
-		ladder := testkit.Must(Llama3(128, 500000, Llama3Parameters{Factor: 16, LowFreqFactor: 1, HighFreqFactor: 1, OriginalMaxPositions: 8192}, rounding))
-		for i, got := range ladder.InvFreq {
-			want := original.InvFreq[i]
-			if 8192*want < 2*math.Pi {
-				want = scaled.InvFreq[i]
-			}
-			if got != want {
-				t.Errorf("rounding %v: InvFreq[%d] is %v, want %v", rounding, i, got, want)
-			}
-		}
-	}
-	// A wavelength that float32 makes equal to the limit.
 	limit := 1 / float64(float32(2*math.Pi))
 	ladder := testkit.Must(Llama3(4, 10000, Llama3Parameters{Factor: 2, LowFreqFactor: limit, HighFreqFactor: limit, OriginalMaxPositions: 1}, Float32))
 	if ladder.InvFreq[0] != 0.5 {
-		t.Errorf("at the limit: InvFreq[0] is %v, want 0.5", ladder.InvFreq[0])
+		t.Errorf("InvFreq[0] is %v, want 0.5", ladder.InvFreq[0])
 	}
 }
 
@@ -123,30 +112,6 @@ func TestYaRNFarCorners(t *testing.T) {
 		// Some roundings of float64 and of float32.
 		if math.Abs(double[i]-want) > 1e-15*want || math.Abs(single[i]-want) > 1e-6*want {
 			t.Errorf("InvFreq[%d] is %v and %v, want %v", i, double[i], single[i], want)
-		}
-	}
-}
-
-// Shorter sequences scale nothing, and an attention factor replaces what both mscales give.
-func TestYaRNAttention(t *testing.T) {
-	for _, rounding := range []Rounding{Exact, Float32} {
-		p := YaRNParameters{Factor: 0.5, OriginalMaxPositions: 4096, MScale: 2, MScaleAllDim: 3, ScaleSoftmax: true}
-		shorter := testkit.Must(YaRN(64, 10000, p, rounding))
-		p.Factor, p.AttentionFactor, p.ScaleSoftmax = 4, 1.25, false
-		explicit := testkit.Must(YaRN(64, 10000, p, rounding))
-		if shorter.AttentionFactor != 1 || shorter.SoftmaxScale != 1 || explicit.AttentionFactor != 1.25 || explicit.SoftmaxScale != 1 {
-			t.Errorf("rounding %v: %+v, %+v", rounding, shorter, explicit)
-		}
-	}
-}
-
-// A LongRoPE ladder takes both its factors and its attention factor by length.
-func TestLongRoPESwitch(t *testing.T) {
-	p := LongRoPEParameters{ShortFactors: list(4, 2), LongFactors: list(4, 4), OriginalMaxPositions: 4096, ShortAttentionFactor: 1.5, LongAttentionFactor: 2.5}
-	for seqLen, want := range map[int][2]float64{0: {0.5, 1.5}, 4096: {0.5, 1.5}, 4097: {0.25, 2.5}, math.MaxInt: {0.25, 2.5}} {
-		p.SequenceLength = seqLen
-		if ladder := testkit.Must(LongRoPE(8, 10000, p, Exact)); ladder.InvFreq[0] != want[0] || ladder.AttentionFactor != want[1] {
-			t.Errorf("seqLen %d: first frequency %v, scaling %v, want %v", seqLen, ladder.InvFreq[0], ladder.AttentionFactor, want)
 		}
 	}
 }
@@ -401,4 +366,135 @@ func TestAxesOfModels(t *testing.T) {
 	if axes := testkit.Must(Sections(slices.Repeat([]int{128}, 256)...)); len(axes) != largest || axes[largest-1] != 255 {
 		t.Errorf("256 sections of 128: %d pairs", len(axes))
 	}
+}
+
+// The rates are binary logarithms of the ratios, divided by the base, to more than 100 bits.
+func TestXPos(t *testing.T) {
+	for _, dim := range []int{2, 14, 32, 64, 128} {
+		for _, base := range []float64{1, 512, 777} {
+			high, low, err := XPos(dim, base)
+			testkit.NoError(t, err)
+			for i := range high {
+				ratio := exhaustive.NewReal().Quo(exhaustive.RealOf(float64(10*i+2*dim)), exhaustive.RealOf(float64(7*dim))) // (2i + 0.4dim)/1.4dim
+				want := exhaustive.RealLogarithm(ratio)
+				want.Quo(want, exhaustive.NewReal().Mul(exhaustive.RealLogarithm(exhaustive.RealOf(2)), exhaustive.RealOf(base)))
+				sum := exhaustive.NewReal().Add(exhaustive.RealOf(high[i]), exhaustive.RealOf(low[i]))
+				if off, _ := sum.Sub(sum, want).Float64(); math.Abs(off) > math.Abs(high[i])*0x1p-100 || math.Abs(low[i]) > math.Abs(high[i])*0x1p-53 {
+					t.Errorf("dim %d, base %v, pair %d: %v and %v are off by %v", dim, base, i, high[i], low[i], off)
+				}
+			}
+		}
+	}
+}
+
+// vector is one of testdata/vectors.json, made by vectors.py there.
+type vector struct {
+	Rule       string
+	Name       string
+	Parameters ladderParameters
+	Exact      vectorLadder
+	Float32    vectorLadder
+}
+
+// vectorLadder holds hexadecimal floats.
+type vectorLadder struct {
+	InvFreq      string `json:"inv_freq"`
+	Scaling      string
+	SoftmaxScale string `json:"softmax_scale"`
+}
+
+// Every number has the bits that a 300-bit evaluation of the equation rounds
+// to (Exact), or that the operations of the reference give (Float32).
+func TestVectors(t *testing.T) {
+	decoder := json.NewDecoder(bytes.NewReader(testkit.Must(os.ReadFile("testdata/vectors.json"))))
+	decoder.DisallowUnknownFields()
+	var vectors []vector
+	testkit.NoError(t, decoder.Decode(&vectors))
+	seen := map[string]bool{}
+	for i, v := range vectors {
+		seen[v.Rule] = true
+		for rounding, want := range []vectorLadder{Exact: v.Exact, Float32: v.Float32} {
+			if base := float32(v.Parameters.Base); rounding == int(Float32) && (base == 1 || math.IsInf(float64(base), 1)) {
+				continue // refused
+			}
+			t.Run(fmt.Sprintf("%s/%d %s/rounding=%d", v.Rule, i, v.Name, rounding), func(t *testing.T) {
+				ladder, err := constructors[v.Rule](v.Parameters, Rounding(rounding))
+				testkit.NoError(t, err)
+				var bits []uint64
+				for _, digits := range strings.Fields(want.InvFreq + " " + want.Scaling + " " + want.SoftmaxScale) {
+					bits = append(bits, math.Float64bits(testkit.Must(strconv.ParseFloat(digits, 64))))
+				}
+				got := append(ladder.InvFreq, ladder.AttentionFactor, ladder.SoftmaxScale)
+				if len(bits) != v.Parameters.Dim/2+2 || !slices.EqualFunc(got, bits, func(x float64, b uint64) bool { return math.Float64bits(x) == b }) {
+					t.Errorf("frequencies and the two factors are %x, want %s, %s and %s", got, want.InvFreq, want.Scaling, want.SoftmaxScale)
+				}
+			})
+		}
+	}
+	if rules := slices.Sorted(maps.Keys(constructors)); !slices.Equal(slices.Sorted(maps.Keys(seen)), rules) {
+		t.Errorf("vectors of %v, want of %v", slices.Sorted(maps.Keys(seen)), rules)
+	}
+}
+
+// ladderParameters are those of all constructors of ladders of one axis, as golden vectors
+// have them.
+type ladderParameters struct {
+	Dim, Original                           int
+	Base, Factor, Alpha, Low, High, Partial float64
+	Extrapolation, MScale, Multiplier       float64
+	MaxPositions                            int     `json:"max_positions"`
+	SeqLen                                  int     `json:"seq_len"`
+	MixedB                                  float64 `json:"mixed_b"`
+	BetaFast                                float64 `json:"beta_fast"`
+	BetaSlow                                float64 `json:"beta_slow"`
+	AttentionFactor                         float64 `json:"attention_factor"`
+	MScaleAllDim                            float64 `json:"mscale_all_dim"`
+	ScaleSoftmax                            bool    `json:"scale_softmax"`
+	ShortAttention                          float64 `json:"short_attention"`
+	LongAttention                           float64 `json:"long_attention"`
+	Untruncated, Logarithmic                bool
+	Short, Long, Factors                    []float64
+}
+
+var constructors = map[string]func(ladderParameters, Rounding) (Ladder, error){
+	"Default": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return Default(p.Dim, p.Base, r)
+	},
+	"Linear": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return Linear(p.Dim, p.Base, LinearParameters{Factor: p.Factor}, r)
+	},
+	"DynamicNTK": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return DynamicNTK(p.Dim, p.Base, DynamicNTKParameters{Factor: p.Factor, MaxPositions: p.MaxPositions, SequenceLength: p.SeqLen}, r)
+	},
+	"NTK": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return NTK(p.Dim, p.Base, NTKParameters{Factor: p.Factor}, r)
+	},
+	"NTKMixed": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return NTKMixed(p.Dim, p.Base, NTKMixedParameters{Factor: p.Factor, MixedB: p.MixedB}, r)
+	},
+	"NTKAlpha": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return NTKAlpha(p.Dim, p.Base, NTKAlphaParameters{Alpha: p.Alpha}, r)
+	},
+	"YaRN": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return YaRN(p.Dim, p.Base, YaRNParameters{
+			Factor: p.Factor, OriginalMaxPositions: p.Original, BetaFast: p.BetaFast, BetaSlow: p.BetaSlow, Untruncated: p.Untruncated,
+			ExtrapolationFactor: p.Extrapolation, AttentionFactor: p.AttentionFactor, MScale: p.MScale, MScaleAllDim: p.MScaleAllDim,
+			AttentionMultiplier: p.Multiplier, ScaleSoftmax: p.ScaleSoftmax, Logarithmic: p.Logarithmic,
+		}, r)
+	},
+	"LongRoPE": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return LongRoPE(p.Dim, p.Base, LongRoPEParameters{
+			ShortFactors: p.Short, LongFactors: p.Long, OriginalMaxPositions: p.Original, Factor: p.Factor,
+			ShortAttentionFactor: p.ShortAttention, LongAttentionFactor: p.LongAttention, SequenceLength: p.SeqLen,
+		}, r)
+	},
+	"Llama3": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return Llama3(p.Dim, p.Base, Llama3Parameters{Factor: p.Factor, LowFreqFactor: p.Low, HighFreqFactor: p.High, OriginalMaxPositions: p.Original}, r)
+	},
+	"Proportional": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return Proportional(p.Dim, p.Base, ProportionalParameters{PartialRotaryFactor: p.Partial, Factor: p.Factor}, r)
+	},
+	"Factors": func(p ladderParameters, r Rounding) (Ladder, error) {
+		return Factors(p.Dim, p.Base, p.Factors, r)
+	},
 }

@@ -6,8 +6,10 @@ import (
 	"slices"
 )
 
-// The bytes of a block of each of ggml's formats with 4 or 5 bits a number.
+// The numbers of a block of ggml's formats, and the bytes of one of each format.
 const (
+	Block       = 32
+	Q8Bytes     = 2 + Block
 	Q4_0Bytes   = 2 + Block/2
 	Q4_1Bytes   = 4 + Block/2
 	Q5_0Bytes   = 2 + Block/8 + Block/2
@@ -15,29 +17,43 @@ const (
 	IQ4_NLBytes = 2 + Block/2
 )
 
-// blockFormat is one of ggml's formats with 4 or 5 bits a number. A block is, in little-endian order,
+// blockFormat is one of ggml's formats. A block is, in little-endian order,
 //
 //	d      float16
 //	m      float16, if minimum
+//	q      32 int8, if integers, else
 //	fifth  uint32, whose bit i is bit 4 of q[i], if largest is 31
 //	low    16 bytes: the lower four bits of q[i], and above them those of q[i+16]
 //
 // and its number i is RN32(levels[q[i]]*d), RN32(RN32(q[i]*d)+m) if minimum, or RN32((q[i]-bias)*d).
 type blockFormat struct {
-	divisor float32 // d is a statistic of the numbers divided by it
-	minimum bool    // the statistic is the largest number less the least, else the first number of the largest magnitude
-	bias    float32
-	largest uint8 // code
-	levels  *[16]float32
+	divisor  float32 // d is a statistic of the numbers divided by it:
+	integers bool    // the largest magnitude,
+	minimum  bool    // the largest number less the least, or else the first number of the largest magnitude
+	bias     float32
+	largest  uint8 // code
+	levels   *[16]float32
 }
 
 var (
+	q8_0   = blockFormat{divisor: 127, integers: true}
 	q4_0   = blockFormat{divisor: -8, bias: 8, largest: 15}
 	q4_1   = blockFormat{divisor: 15, minimum: true, largest: 15}
 	q5_0   = blockFormat{divisor: -16, bias: 16, largest: 31}
 	q5_1   = blockFormat{divisor: 31, minimum: true, largest: 31}
 	iq4_nl = blockFormat{divisor: -127, largest: 15, levels: &[16]float32{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}}
 )
+
+// QuantizeF32ToQ8 writes x as blocks of 32 numbers of Q8_0, as quantize_row_q8_0_ref of ggml does:
+//
+//	amax = max |x[i]|
+//	d    = RN32(amax/127)
+//	id   = RN32(1/d), 0 where that is infinite
+//	q[i] = RN32(x[i]*id) rounded to an integer, halves away from zero
+//
+// A block is 34 bytes: the float16 nearest to d, and the 32 q as int8. Where amax is not finite, d is amax, NaN
+// as 0x7e00, and all q are 0. len(x) is a multiple of 32.
+func QuantizeF32ToQ8(y []uint8, x []float32) { q8_0.quantize(y, x) }
 
 // QuantizeF32ToQ4_0 writes x as blocks of 32 numbers of Q4_0, as quantize_row_q4_0_ref of ggml does:
 //
@@ -83,6 +99,9 @@ func QuantizeF32ToQ5_1(y []uint8, x []float32) { q5_1.quantize(y, x) }
 // A block is 18 bytes as in Q4_0. All are 0 where |max| is below 1e-15. A d that is NaN is 0x7e00.
 func QuantizeF32ToIQ4_NL(y []uint8, x []float32) { iq4_nl.quantize(y, x) }
 
+// DequantizeQ8ToF32 sets y to the numbers of blocks of Q8_0: y[i] = RN32(q[i]*d). len(y) is a multiple of 32.
+func DequantizeQ8ToF32(y []float32, x []uint8) { q8_0.dequantize(y, x) }
+
 // DequantizeQ4_0ToF32 sets y to the numbers of blocks of Q4_0: y[i] = RN32((q[i]-8)*d). len(y) is a
 // multiple of 32.
 func DequantizeQ4_0ToF32(y []float32, x []uint8) { q4_0.dequantize(y, x) }
@@ -102,19 +121,19 @@ func DequantizeIQ4_NLToF32(y []float32, x []uint8) { iq4_nl.dequantize(y, x) }
 func (f *blockFormat) quantize(y []uint8, x []float32) {
 	for ; len(x) >= Block; x = x[Block:] {
 		var codes [Block]uint8
-		d, m, finite := f.encode(&codes, x[:Block])
-		if !finite {
-			d, m = float32(math.NaN()), 0
-			clear(codes[:])
-		}
+		d, m := f.encode(&codes, x[:Block])
 		y = f.pack(y, &codes, d, m)
 	}
 }
 
-// encode finds the codes of a block, which are 0, unless a number or d is not finite.
-func (f *blockFormat) encode(codes *[Block]uint8, x []float32) (d, m float32, finite bool) {
-	statistic, amax := float32(0), largestMagnitude(x)
-	if f.minimum {
+// encode finds the codes of a block, which are 0. They stay so where a number or d is not finite.
+func (f *blockFormat) encode(codes *[Block]uint8, x []float32) (d, m float32) {
+	amax := largestMagnitude(x)
+	statistic := float32(0)
+	switch {
+	case f.integers:
+		statistic = amax
+	case f.minimum:
 		m = x[0]
 		for _, v := range x {
 			if v < m {
@@ -122,23 +141,31 @@ func (f *blockFormat) encode(codes *[Block]uint8, x []float32) (d, m float32, fi
 			}
 		}
 		statistic = slices.Max(x) - m
-	} else {
+	default:
 		for _, v := range x {
 			if math.Float32bits(v)&^(1<<31) > math.Float32bits(statistic)&^(1<<31) {
 				statistic = v
 			}
 		}
 	}
-	if !isFinite(amax) || !isFinite(statistic) {
-		return 0, 0, false
-	}
 	d = statistic / f.divisor
 	id := 1 / d
 	switch {
+	case !isFinite(amax) || !isFinite(statistic):
+		if !f.integers {
+			d = float32(math.NaN())
+		}
+		return d, 0
 	case f.levels != nil && amax < 1e-15:
-		return 0, 0, true
+		return 0, 0
 	case !isFinite(id):
 		id = 0
+	}
+	if f.integers {
+		for i, v := range x {
+			codes[i] = uint8(roundHalfAway(float32(v * id)))
+		}
+		return d, 0
 	}
 	for i, v := range x {
 		codes[i] = f.code(float32(float32(v-m) * id))
@@ -146,7 +173,7 @@ func (f *blockFormat) encode(codes *[Block]uint8, x []float32) (d, m float32, fi
 	if f.levels != nil {
 		d = f.refit(codes, x)
 	}
-	return d, m, true
+	return d, m
 }
 
 // code returns the code of a number that has been divided by d.
@@ -186,6 +213,9 @@ func (f *blockFormat) pack(y []uint8, codes *[Block]uint8, d, m float32) []uint8
 	if f.minimum {
 		put(m)
 	}
+	if f.integers {
+		return y[copy(y, codes[:]):]
+	}
 	fifth := uint32(0)
 	for i, q := range codes {
 		fifth |= uint32(q>>4) << i
@@ -204,6 +234,13 @@ func (f *blockFormat) dequantize(y []float32, x []uint8) {
 	for ; len(y) >= Block; y = y[Block:] {
 		d, m, fifth := Float16ToFloat32(binary.LittleEndian.Uint16(x)), float32(0), uint32(0)
 		x = x[2:]
+		if f.integers {
+			for i, q := range x[:Block] {
+				y[i] = float32(int8(q)) * d
+			}
+			x = x[Block:]
+			continue
+		}
 		if f.minimum {
 			m, x = Float16ToFloat32(binary.LittleEndian.Uint16(x)), x[2:]
 		}

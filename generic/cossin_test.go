@@ -247,3 +247,238 @@ func TestCosSinFloat32AgainstBig(t *testing.T) {
 		check(r.Uint32())
 	}
 }
+
+// Every entry is the nearest float64 of a reference with more than 200 bits.
+func TestCosSinExactF64AgainstBig(t *testing.T) {
+	r := rand.New(rand.NewPCG(64, 2))
+	for range rounds(4000) {
+		p, w := randomPair(r)
+		position := float64(p)
+		if r.IntN(4) == 0 { // a float32 that is no integer
+			position = float64(float32(math.Ldexp(r.Float64()*2-1, r.IntN(20))))
+			w = math.Exp2(-30 * r.Float64())
+		}
+		var cos, sin [1]float64
+		CosSinExactF64(cos[:], sin[:], position, []float64{w})
+		c, s := exhaustive.RealCosSin(exhaustive.NewReal().Mul(exhaustive.NewReal().SetFloat64(position), exhaustive.NewReal().SetFloat64(w)))
+		wantCos, _ := c.Float64()
+		wantSin, _ := s.Float64()
+		if cos[0] != wantCos || sin[0] != wantSin {
+			t.Errorf("position %v, invFreq %x: got %x, %x, want %x, %x", position, w, cos[0], sin[0], wantCos, wantSin)
+		}
+	}
+}
+
+// The sine of a tiny angle is the angle moved a little towards zero, which
+// matters where the angle is midway between two float64: by less than 2^-90 of it, and other
+// products of 84 bits are further from the middle. Products are of all sizes, down to less than
+// the smallest float64.
+func TestCosSinExactF64Tiny(t *testing.T) {
+	check := func(position, w float64) {
+		var cos, sin [1]float64
+		CosSinExactF64(cos[:], sin[:], position, []float64{w})
+		angle := new(big.Float).SetPrec(200).Mul(big.NewFloat(position), big.NewFloat(w))
+		want, _ := angle.Sub(angle, new(big.Float).SetMantExp(angle, -100)).Float64()
+		if position == 0 || w == 0 {
+			want = 0
+		}
+		if math.Float64bits(sin[0]) != math.Float64bits(want) || cos[0] != 1 {
+			t.Fatalf("%x * %x: got %x, %x, want 1, %x", position, w, cos[0], sin[0], want)
+		}
+	}
+	for _, tt := range []struct{ position, invFreq float64 }{
+		{3, 0x1.0000000000001p-60},           // midway, even above: RN64 of the product would go up
+		{3, 0x1.0000000000003p-60},           // midway, even below
+		{-3, 0x1.0000000000001p-60},          // negative
+		{5, 0x1.0000000000001p-100},          // not midway
+		{1, 0x1.fffffffffffffp-46},           // representable
+		{3, 0x1.5555555555555p-60},           // next to a power of two
+		{0x1.8p0, 0x1.5555555555555p-60},     // a position with a fraction
+		{1<<31 - 1, 0x1.fffffffffffffp-80},   // 84 bits
+		{-(1 << 30), 0x1.123456789abcdp-900}, // far below
+		{0x1p-117, 0x1.6a09e667f3bcdp-895},   // subnormal from 2^-1022 on
+		{0x1.8p-117, 0x1.5555555555555p-905},
+		{-0x1.8p-100, 0x1.0000000000001p-922},
+		{3, 0x1p-1074},
+		{0.5, 0x1p-1074},              // midway of 0 and the smallest
+		{-0.5, 0x3p-1074},             // midway, odd below
+		{0.75, 0x1p-1074},             // above midway
+		{0x1.000002p-1, 0x1p-1074},    // barely above
+		{0x1.fffffep-2, 0x1p-1074},    // barely below
+		{0x1.000002p-60, 0x1.8p-1014}, // midway, apart from what the product has more
+		{-0x1.000002p-60, 0x1.7ffffd0000060p-1014},
+		{0x1.fffffep-100, 0x1.0000010000010p-923},
+		{0x1p-149, 0x1p-1074},  // 0
+		{-0x1p-149, 0x1p-1074}, // -0
+		{1<<31 - 1, 0x1.fffffffffffffp-1053},
+		{0x1p-600, 0x1.8p-440},
+	} {
+		check(tt.position, tt.invFreq)
+	}
+	r := rand.New(rand.NewPCG(64, 3))
+	for range rounds(20000) {
+		w := math.Ldexp(float64(r.Int64()>>r.IntN(62)), -900-r.IntN(175))
+		if r.IntN(2) == 0 {
+			w = -w
+		}
+		check(math.Ldexp(float64(r.Int32()), -r.IntN(180)), w)
+	}
+}
+
+// Position 0 has any frequency; angles beyond the range are NaN.
+func TestCosSinExactF64Ends(t *testing.T) {
+	var cos, sin [4]float64
+	CosSinExactF64(cos[:], sin[:], 0, []float64{1, -1, 0, math.MaxFloat64})
+	if cos != [4]float64{1, 1, 1, 1} || sin != [4]float64{} || math.Signbit(sin[1]) {
+		t.Errorf("position 0: got %v, %v", cos, sin)
+	}
+	CosSinExactF64(cos[:], sin[:], 2, []float64{MaxAngle / 2, math.Inf(1), math.NaN(), -MaxAngle})
+	for i := range cos {
+		if cos[i] == cos[i] || sin[i] == sin[i] {
+			t.Errorf("beyond the range: got %v, %v, want NaN", cos[i], sin[i])
+		}
+	}
+}
+
+// bigSum is the exact sum: numbers of the reference have 392 bits, more than the sums of
+// these tests.
+func bigSum(position []float32, invFreq []float64) *big.Float {
+	sum := exhaustive.NewReal()
+	for a, p := range position {
+		sum.Add(sum, exhaustive.NewReal().Mul(exhaustive.RealOf(float64(p)), exhaustive.RealOf(invFreq[a])))
+	}
+	return sum
+}
+
+func checkSum(t *testing.T, position []float32, invFreq []float64) {
+	t.Helper()
+	var c, s [1]float32
+	CosSinSum(c[:], s[:], position, invFreq)
+	wantC, wantS := bigCosSin(bigSum(position, invFreq))
+	if !sameBits(c[0], wantC) || !sameBits(s[0], wantS) {
+		t.Fatalf("positions %x, frequencies %x: got %x, %x, want %x, %x", position, invFreq, c[0], s[0], wantC, wantS)
+	}
+	slowC, slowS := cosSinSumReal(position, invFreq)
+	if !sameBits(slowC, wantC) || !sameBits(slowS, wantS) {
+		t.Fatalf("with more bits, positions %x, frequencies %x: got %x, %x, want %x, %x", position, invFreq, slowC, slowS, wantC, wantS)
+	}
+}
+
+// randomSum draws positions and frequencies of models, of sums that cancel, and of any
+// size.
+func randomSum(r *rand.Rand) (position []float32, invFreq []float64) {
+	n := 1 + r.IntN(SumAxes)
+	if r.IntN(2) == 0 {
+		n = 2 + r.IntN(2)
+	}
+	kind := r.IntN(4)
+	for a := range n {
+		p, w := float32(2*r.Float64()-1), 2*math.Pi*math.Pow(100, -r.Float64())
+		switch kind {
+		case 1: // a grid
+			p, w = float32(r.IntN(64)), r.NormFloat64()
+		case 2: // the sum is far below its products
+			p, w = float32(r.NormFloat64()), r.NormFloat64()
+			if a > 0 && a == n-1 {
+				sum, _ := bigSum(position, invFreq).Float64()
+				w = -sum / float64(p)
+			}
+		case 3:
+			p, w = float32(math.Ldexp(r.NormFloat64(), r.IntN(60)-30)), math.Ldexp(r.NormFloat64(), r.IntN(40)-30)
+		}
+		position, invFreq = append(position, p), append(invFreq, w)
+	}
+	return position, invFreq
+}
+
+func TestCosSinSumAgainstBig(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	for range rounds(6000) {
+		position, invFreq := randomSum(r)
+		checkSum(t, position, invFreq)
+	}
+}
+
+// Sums whose cosine or sine lies next to the middle between two float32, and others next
+// to a multiple of pi/2: the last frequency is the one that comes closest.
+func TestCosSinSumHard(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 34))
+	n, undecided := rounds(2000), 0
+	for i := range n {
+		position, invFreq := randomSum(r)
+		last := len(position) - 1
+		invFreq[last] = 0
+		if position[last] == 0 {
+			position[last] = 1
+		}
+		turns := exhaustive.NewReal().Mul(exhaustive.RealPi(), exhaustive.RealOf(float64(r.Int64N(1<<r.IntN(20)))/2))
+		angle := exhaustive.NewReal().Set(turns)
+		if i%2 == 0 {
+			angle.Add(nextToMiddle(r), turns)
+		}
+		angle.Sub(angle, bigSum(position, invFreq))
+		invFreq[last], _ = angle.Quo(angle, exhaustive.RealOf(float64(position[last]))).Float64()
+		_, s := exhaustive.RealCosSin(bigSum(position, invFreq))
+		s64, _ := s.Float64()
+		if float32(s64+Margin) != float32(s64-Margin) {
+			undecided++
+		}
+		checkSum(t, position, invFreq)
+	}
+	if undecided < n/10 {
+		t.Errorf("only %d of %d sums are next to a middle: the test does not test it", undecided, n)
+	}
+}
+
+func TestCosSinSumEdges(t *testing.T) {
+	for _, tt := range []struct {
+		position []float32
+		invFreq  []float64
+	}{
+		{[]float32{0}, []float64{1}},
+		{[]float32{1, 2}, []float64{0, 0}},
+		{[]float32{0.5, -0.5}, []float64{0.3, 0.3}},                            // the sum is 0
+		{[]float32{1, 2, 3}, []float64{5, -1, -1}},                             // the same
+		{[]float32{0x1p-149}, []float64{math.SmallestNonzeroFloat64}},          // far below float32
+		{[]float32{-0x1p-149, 0}, []float64{1, 1}},                             // the smallest float32
+		{[]float32{0x1.8p-149}, []float64{1}},                                  //
+		{[]float32{0x1p-75, 0x1p-75}, []float64{0x1p-75, -0x1.fp-75}},          // a tie, below the smallest
+		{[]float32{1, 0x1p-100}, []float64{0x1.000001p-60, 0x1p-60}},           // above a tie by more than the cube of the sine
+		{[]float32{1, 0x1p-140}, []float64{0x1.000001p-60, 0x1p-60}},           // and by less
+		{[]float32{0x1p30, 1}, []float64{0x1p18, -0.25}},                       // beyond the first stage
+		{[]float32{-0x1.fffffep48, 0x1p-149}, []float64{1, 0x1p-150}},          //
+		{[]float32{0x1p100, 1}, []float64{0x1p-60, -0x1p40}},                   // 2^40 - 2^40
+		{[]float32{0x1p38, 0x1p38}, []float64{0.75, -0.75 + 0x1p-50}},          // large products, small sum
+		{[]float32{1, 1, 1, 1, 1, 1, 1, 1}, []float64{1, 2, 3, 4, 5, 6, 7, 8}}, //
+	} {
+		checkSum(t, tt.position, tt.invFreq)
+	}
+}
+
+// The bound of SumMargin: how far the sum of quarter turns is off.
+func TestSumMargin(t *testing.T) {
+	r := rand.New(rand.NewPCG(35, 36))
+	worst := 0.0
+	for range 3000 {
+		position, invFreq := randomSum(r)
+		var high, low, size float64
+		for a, p := range position {
+			x := float64(p)
+			turns, turnsLow := QuarterTurns(invFreq[a])
+			product := float64(x * turns)
+			size += math.Abs(product)
+			sum, error := twoSum(high, product)
+			high, low = sum, low+(error+math.FMA(x, turnsLow, math.FMA(x, turns, -product)))
+		}
+		exact := bigSum(position, invFreq)
+		exact.Quo(exact, exhaustive.RealPi()).Mul(exact, exhaustive.RealOf(2))
+		exact.Sub(exact, exhaustive.RealOf(high)).Sub(exact, exhaustive.RealOf(low))
+		if difference, _ := exact.Float64(); size > 0 {
+			worst = max(worst, math.Abs(difference)/size)
+		}
+	}
+	t.Logf("error up to 2^%.2f of the magnitudes", math.Log2(worst))
+	if worst == 0 || worst > 0x1p-99 {
+		t.Errorf("error up to %x of the magnitudes, want at most 2^-99 and not 0", worst)
+	}
+}

@@ -2,20 +2,23 @@ package generic
 
 import "math"
 
-// float8 is a format of 8 bits: a sign, an exponent and a mantissa.
-type float8 struct {
-	mantissa int
+// NaN8 is the code of NaN in both floating point formats of 8 bits.
+const NaN8 = 0x7f
+
+// format8 is a format of 8 bits: a sign, an exponent and a mantissa, or an integer.
+type format8 struct {
+	mantissa int     // bits, 0 of an integer
 	least    uint32  // bits of the least normal number, as a float32
 	largest  float32 // finite number
+	none     uint8   // the code of numbers that have no finite scale
+	values   [256]float32
 }
 
 var (
-	e4m3 = float8{3, 0x3c800000, 448}   // 2^-6
-	e5m2 = float8{2, 0x38800000, 57344} // 2^-14
+	integer8 = newFormat8(format8{largest: 127}, 0)
+	e4m3     = newFormat8(format8{mantissa: 3, least: 0x3c800000, largest: 448, none: NaN8}, math.NaN())    // from 2^-6 on
+	e5m2     = newFormat8(format8{mantissa: 2, least: 0x38800000, largest: 57344, none: NaN8}, math.Inf(1)) // from 2^-14 on
 )
-
-// NaN8 is the code of NaN in both formats of 8 bits.
-const NaN8 = 0x7f
 
 // Float32ToE4M3 returns the code of the E4M3FN number nearest to x, ties to even (OCP
 // 8-bit floating point, revision 1.0). Beyond 448 in magnitude it is 448; a NaN is NaN8.
@@ -24,9 +27,15 @@ func Float32ToE4M3(x float32) uint8 { return e4m3.code(x) }
 // Float32ToE5M2 is Float32ToE4M3 for E5M2, with 57344 for 448.
 func Float32ToE5M2(x float32) uint8 { return e5m2.code(x) }
 
+// E4M3ToFloat32 returns the value of the E4M3FN number with the given code.
+func E4M3ToFloat32(code uint8) float32 { return e4m3.values[code] }
+
+// E5M2ToFloat32 returns the value of the E5M2 number with the given code.
+func E5M2ToFloat32(code uint8) float32 { return e5m2.values[code] }
+
 // code rounds by a sum whose last bit is the last bit of the result: its bits count multiples of
 // the distance of neighbouring numbers.
-func (f *float8) code(x float32) uint8 {
+func (f *format8) code(x float32) uint8 {
 	bits := math.Float32bits(x)
 	sign, magnitude := uint8(bits>>24)&0x80, math.Float32frombits(bits&^(1<<31))
 	if magnitude != magnitude {
@@ -40,20 +49,15 @@ func (f *float8) code(x float32) uint8 {
 	return sign | uint8(count+(exponent-f.least)>>shift)
 }
 
-// E4M3ToFloat32 returns the value of the E4M3FN number with the given code.
-func E4M3ToFloat32(code uint8) float32 { return e4m3Values[code] }
-
-// E5M2ToFloat32 returns the value of the E5M2 number with the given code.
-func E5M2ToFloat32(code uint8) float32 { return e5m2Values[code] }
-
-var (
-	e4m3Values = e4m3.values(math.NaN())
-	e5m2Values = e5m2.values(math.Inf(1))
-)
-
-// values returns the numbers of all codes. beyond is the number of the code after the largest,
-// up to which all codes are numbers; those after it are NaN.
-func (f *float8) values(beyond float64) (list [256]float32) {
+// newFormat8 returns a format with the numbers of all codes. beyond is the number of the code after the
+// largest, up to which all codes are numbers; those after it are NaN.
+func newFormat8(f format8, beyond float64) *format8 {
+	for code := range f.values {
+		f.values[code] = float32(int8(code))
+	}
+	if f.mantissa == 0 {
+		return &f
+	}
 	step := math.Float32frombits(f.least - uint32(f.mantissa)<<23) // of subnormal numbers
 	finite := true
 	for code := range uint(128) {
@@ -69,7 +73,7 @@ func (f *float8) values(beyond float64) (list [256]float32) {
 		case value > float64(f.largest):
 			value, finite = beyond, false
 		}
-		list[code], list[code|0x80] = float32(value), float32(-value)
+		f.values[code], f.values[code|0x80] = float32(value), float32(-value)
 	}
-	return list
+	return &f
 }

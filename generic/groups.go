@@ -1,7 +1,5 @@
 package generic
 
-import "math"
-
 // QuantizeGroupF32ToE4M3 writes x as E4M3FN numbers and returns their scale:
 //
 //	amax  = max |x[i]|
@@ -12,21 +10,5 @@ import "math"
 // fraction is the bits of a float32 that become 0, or 0 for none. leastAmax is at least 0 and leastScale at least
 // 2^-126. Where amax is not finite, scale is amax, NaN or infinite, and all y are NaN8.
 func QuantizeGroupF32ToE4M3(y []uint8, x []float32, leastAmax, leastScale float32, fraction uint32) (scale float32) {
-	y = y[:len(x)]
-	amax := largestMagnitude(x)
-	if !isFinite(amax) {
-		for i := range y {
-			y[i] = NaN8
-		}
-		if amax != amax {
-			amax = math.Float32frombits(0x7fc00000)
-		}
-		return amax
-	}
-	scale = max(max(amax, leastAmax)/448, leastScale)
-	scale = math.Float32frombits((math.Float32bits(scale) + fraction) &^ fraction)
-	for i, v := range x {
-		y[i] = Float32ToE4M3(v / scale)
-	}
-	return scale
+	return e4m3.quantizeRow(y, x, leastAmax, leastScale, fraction)
 }

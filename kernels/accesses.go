@@ -199,7 +199,7 @@ func rotateQuantizeHalfSplitF32ToQ8Accesses(y []uint8, x, cos, sin []float32, r 
 	}
 }
 
-func rotateQuantizeRowHalfSplitF32ToI8Accesses(y []int8, scales, x, cos, sin []float32, r *Rotation) {
+func rotateQuantizeRowHalfSplitF32ToI8Accesses(y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
@@ -265,7 +265,7 @@ func rotateQuantizeInterleavedF32ToQ8Accesses(y []uint8, x, cos, sin []float32, 
 	}
 }
 
-func rotateQuantizeRowInterleavedF32ToI8Accesses(y []int8, scales, x, cos, sin []float32, r *Rotation) {
+func rotateQuantizeRowInterleavedF32ToI8Accesses(y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
@@ -553,7 +553,7 @@ func quantizeBlocksF32ToNVFP4Accesses(y []uint8, x []float32, v *Conversion) {
 	}
 }
 
-func quantizeRowF32ToI8Accesses(y []int8, scales, x []float32, v *Conversion) {
+func quantizeRowF32ToI8Accesses(y []uint8, scales, x []float32, v *Conversion) {
 	for i := range v.Count {
 		writes(y[i*v.YStride:][:v.Len])
 		writes(scales[i*v.ScaleStride:][:1])
@@ -661,7 +661,7 @@ func dequantizeBlocksGGMLNVFP4ToF32Accesses(y []float32, x []uint8, v *Conversio
 	}
 }
 
-func dequantizeI8ToF32Accesses(y []float32, x []int8, scales []float32, v *Conversion) {
+func dequantizeI8ToF32Accesses(y []float32, x []uint8, scales []float32, v *Conversion) {
 	for i := range v.Count {
 		writes(y[i*v.YStride:][:v.Len])
 		reads(x[i*v.XStride:][:v.Len])

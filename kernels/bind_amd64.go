@@ -264,8 +264,8 @@ func RotateInterleavedBF16ToF32(impl Implementation, y []float32, x []uint16, co
 }
 
 // RotateQuantizeHalfSplitF32ToQ8 rotates every head of 2*Pairs elements and writes
-// it as blocks of Q8_0: see generic.RotateQuantizeHalfSplitF32ToQ8. Partner is
-// Pairs.
+// it as blocks of Q8_0, as generic.RotateHalfSplitF32 and generic.QuantizeF32ToQ8.
+// Partner is Pairs.
 func RotateQuantizeHalfSplitF32ToQ8(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation) {
 	if raceDetector && impl != Generic {
 		rotateQuantizeHalfSplitF32ToQ8Accesses(y, x, cos, sin, r)
@@ -283,9 +283,9 @@ func RotateQuantizeHalfSplitF32ToQ8(impl Implementation, y []uint8, x, cos, sin 
 }
 
 // RotateQuantizeRowHalfSplitF32ToI8 rotates every head of 2*Pairs elements and
-// writes it with a scale: see generic.RotateQuantizeRowHalfSplitF32ToI8. Partner
-// is Pairs.
-func RotateQuantizeRowHalfSplitF32ToI8(impl Implementation, y []int8, scales, x, cos, sin []float32, r *Rotation) {
+// writes it with a scale, as generic.RotateHalfSplitF32 and
+// generic.QuantizeRowF32ToI8. Partner is Pairs.
+func RotateQuantizeRowHalfSplitF32ToI8(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	if raceDetector && impl != Generic {
 		rotateQuantizeRowHalfSplitF32ToI8Accesses(y, scales, x, cos, sin, r)
 	}
@@ -302,8 +302,8 @@ func RotateQuantizeRowHalfSplitF32ToI8(impl Implementation, y []int8, scales, x,
 }
 
 // RotateQuantizeRowHalfSplitF32ToE4M3 rotates every head of 2*Pairs elements and
-// writes it with a scale: see generic.RotateQuantizeRowHalfSplitF32ToE4M3. Partner
-// is Pairs.
+// writes it with a scale, as generic.RotateHalfSplitF32 and
+// generic.QuantizeRowF32ToE4M3. Partner is Pairs.
 func RotateQuantizeRowHalfSplitF32ToE4M3(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	if raceDetector && impl != Generic {
 		rotateQuantizeRowHalfSplitF32ToE4M3Accesses(y, scales, x, cos, sin, r)
@@ -321,8 +321,8 @@ func RotateQuantizeRowHalfSplitF32ToE4M3(impl Implementation, y []uint8, scales,
 }
 
 // RotateQuantizeScaledHalfSplitF32ToE4M3 rotates every head of 2*Pairs elements
-// and writes it times scale: see generic.RotateQuantizeScaledHalfSplitF32ToE4M3.
-// Partner is Pairs.
+// and writes it times scale, as generic.RotateHalfSplitF32 and
+// generic.QuantizeF32ToE4M3. Partner is Pairs.
 func RotateQuantizeScaledHalfSplitF32ToE4M3(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
 	if raceDetector && impl != Generic {
 		rotateQuantizeScaledHalfSplitF32ToE4M3Accesses(y, x, cos, sin, r, scale)
@@ -340,8 +340,8 @@ func RotateQuantizeScaledHalfSplitF32ToE4M3(impl Implementation, y []uint8, x, c
 }
 
 // RotateQuantizeScaledHalfSplitF32ToE5M2 rotates every head of 2*Pairs elements
-// and writes it times scale: see generic.RotateQuantizeScaledHalfSplitF32ToE5M2.
-// Partner is Pairs.
+// and writes it times scale, as generic.RotateHalfSplitF32 and
+// generic.QuantizeF32ToE5M2. Partner is Pairs.
 func RotateQuantizeScaledHalfSplitF32ToE5M2(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
 	if raceDetector && impl != Generic {
 		rotateQuantizeScaledHalfSplitF32ToE5M2Accesses(y, x, cos, sin, r, scale)
@@ -359,8 +359,8 @@ func RotateQuantizeScaledHalfSplitF32ToE5M2(impl Implementation, y []uint8, x, c
 }
 
 // RotateQuantizeInterleavedF32ToQ8 rotates every head of 2*Pairs elements and
-// writes it as blocks of Q8_0: see generic.RotateQuantizeInterleavedF32ToQ8.
-// Partner is Pairs.
+// writes it as blocks of Q8_0, as generic.RotateInterleavedF32 and
+// generic.QuantizeF32ToQ8. Partner is Pairs.
 func RotateQuantizeInterleavedF32ToQ8(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation) {
 	if raceDetector && impl != Generic {
 		rotateQuantizeInterleavedF32ToQ8Accesses(y, x, cos, sin, r)
@@ -378,9 +378,9 @@ func RotateQuantizeInterleavedF32ToQ8(impl Implementation, y []uint8, x, cos, si
 }
 
 // RotateQuantizeRowInterleavedF32ToI8 rotates every head of 2*Pairs elements and
-// writes it with a scale: see generic.RotateQuantizeRowInterleavedF32ToI8. Partner
-// is Pairs.
-func RotateQuantizeRowInterleavedF32ToI8(impl Implementation, y []int8, scales, x, cos, sin []float32, r *Rotation) {
+// writes it with a scale, as generic.RotateInterleavedF32 and
+// generic.QuantizeRowF32ToI8. Partner is Pairs.
+func RotateQuantizeRowInterleavedF32ToI8(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	if raceDetector && impl != Generic {
 		rotateQuantizeRowInterleavedF32ToI8Accesses(y, scales, x, cos, sin, r)
 	}
@@ -397,8 +397,8 @@ func RotateQuantizeRowInterleavedF32ToI8(impl Implementation, y []int8, scales, 
 }
 
 // RotateQuantizeRowInterleavedF32ToE4M3 rotates every head of 2*Pairs elements and
-// writes it with a scale: see generic.RotateQuantizeRowInterleavedF32ToE4M3.
-// Partner is Pairs.
+// writes it with a scale, as generic.RotateInterleavedF32 and
+// generic.QuantizeRowF32ToE4M3. Partner is Pairs.
 func RotateQuantizeRowInterleavedF32ToE4M3(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	if raceDetector && impl != Generic {
 		rotateQuantizeRowInterleavedF32ToE4M3Accesses(y, scales, x, cos, sin, r)
@@ -416,8 +416,8 @@ func RotateQuantizeRowInterleavedF32ToE4M3(impl Implementation, y []uint8, scale
 }
 
 // RotateQuantizeScaledInterleavedF32ToE4M3 rotates every head of 2*Pairs elements
-// and writes it times scale: see generic.RotateQuantizeScaledInterleavedF32ToE4M3.
-// Partner is Pairs.
+// and writes it times scale, as generic.RotateInterleavedF32 and
+// generic.QuantizeF32ToE4M3. Partner is Pairs.
 func RotateQuantizeScaledInterleavedF32ToE4M3(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
 	if raceDetector && impl != Generic {
 		rotateQuantizeScaledInterleavedF32ToE4M3Accesses(y, x, cos, sin, r, scale)
@@ -435,8 +435,8 @@ func RotateQuantizeScaledInterleavedF32ToE4M3(impl Implementation, y []uint8, x,
 }
 
 // RotateQuantizeScaledInterleavedF32ToE5M2 rotates every head of 2*Pairs elements
-// and writes it times scale: see generic.RotateQuantizeScaledInterleavedF32ToE5M2.
-// Partner is Pairs.
+// and writes it times scale, as generic.RotateInterleavedF32 and
+// generic.QuantizeF32ToE5M2. Partner is Pairs.
 func RotateQuantizeScaledInterleavedF32ToE5M2(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
 	if raceDetector && impl != Generic {
 		rotateQuantizeScaledInterleavedF32ToE5M2Accesses(y, x, cos, sin, r, scale)
@@ -1094,7 +1094,7 @@ func QuantizeBlocksF32ToNVFP4(impl Implementation, y []uint8, x []float32, v *Co
 
 // QuantizeRowF32ToI8 writes vectors and the scale of each: see
 // generic.QuantizeRowF32ToI8.
-func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *Conversion) {
+func QuantizeRowF32ToI8(impl Implementation, y []uint8, scales, x []float32, v *Conversion) {
 	if raceDetector && impl != Generic {
 		quantizeRowF32ToI8Accesses(y, scales, x, v)
 	}
@@ -1362,7 +1362,7 @@ func DequantizeBlocksGGMLNVFP4ToF32(impl Implementation, y []float32, x []uint8,
 
 // DequantizeI8ToF32 writes vectors times the scale of each: see
 // generic.DequantizeI8ToF32.
-func DequantizeI8ToF32(impl Implementation, y []float32, x []int8, scales []float32, v *Conversion) {
+func DequantizeI8ToF32(impl Implementation, y []float32, x []uint8, scales []float32, v *Conversion) {
 	if raceDetector && impl != Generic {
 		dequantizeI8ToF32Accesses(y, x, scales, v)
 	}

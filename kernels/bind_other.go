@@ -163,8 +163,8 @@ func RotateInterleavedBF16ToF32(impl Implementation, y []float32, x []uint16, co
 }
 
 // RotateQuantizeHalfSplitF32ToQ8 rotates every head of 2*Pairs elements and writes
-// it as blocks of Q8_0: see generic.RotateQuantizeHalfSplitF32ToQ8. Partner is
-// Pairs.
+// it as blocks of Q8_0, as generic.RotateHalfSplitF32 and generic.QuantizeF32ToQ8.
+// Partner is Pairs.
 func RotateQuantizeHalfSplitF32ToQ8(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
@@ -175,9 +175,9 @@ func RotateQuantizeHalfSplitF32ToQ8(impl Implementation, y []uint8, x, cos, sin 
 }
 
 // RotateQuantizeRowHalfSplitF32ToI8 rotates every head of 2*Pairs elements and
-// writes it with a scale: see generic.RotateQuantizeRowHalfSplitF32ToI8. Partner
-// is Pairs.
-func RotateQuantizeRowHalfSplitF32ToI8(impl Implementation, y []int8, scales, x, cos, sin []float32, r *Rotation) {
+// writes it with a scale, as generic.RotateHalfSplitF32 and
+// generic.QuantizeRowF32ToI8. Partner is Pairs.
+func RotateQuantizeRowHalfSplitF32ToI8(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
 		rotateQuantizeRowHalfSplitF32ToI8Generic(y, scales, x, cos, sin, r)
@@ -187,8 +187,8 @@ func RotateQuantizeRowHalfSplitF32ToI8(impl Implementation, y []int8, scales, x,
 }
 
 // RotateQuantizeRowHalfSplitF32ToE4M3 rotates every head of 2*Pairs elements and
-// writes it with a scale: see generic.RotateQuantizeRowHalfSplitF32ToE4M3. Partner
-// is Pairs.
+// writes it with a scale, as generic.RotateHalfSplitF32 and
+// generic.QuantizeRowF32ToE4M3. Partner is Pairs.
 func RotateQuantizeRowHalfSplitF32ToE4M3(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
@@ -199,8 +199,8 @@ func RotateQuantizeRowHalfSplitF32ToE4M3(impl Implementation, y []uint8, scales,
 }
 
 // RotateQuantizeScaledHalfSplitF32ToE4M3 rotates every head of 2*Pairs elements
-// and writes it times scale: see generic.RotateQuantizeScaledHalfSplitF32ToE4M3.
-// Partner is Pairs.
+// and writes it times scale, as generic.RotateHalfSplitF32 and
+// generic.QuantizeF32ToE4M3. Partner is Pairs.
 func RotateQuantizeScaledHalfSplitF32ToE4M3(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
 	switch impl {
 	case Generic:
@@ -211,8 +211,8 @@ func RotateQuantizeScaledHalfSplitF32ToE4M3(impl Implementation, y []uint8, x, c
 }
 
 // RotateQuantizeScaledHalfSplitF32ToE5M2 rotates every head of 2*Pairs elements
-// and writes it times scale: see generic.RotateQuantizeScaledHalfSplitF32ToE5M2.
-// Partner is Pairs.
+// and writes it times scale, as generic.RotateHalfSplitF32 and
+// generic.QuantizeF32ToE5M2. Partner is Pairs.
 func RotateQuantizeScaledHalfSplitF32ToE5M2(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
 	switch impl {
 	case Generic:
@@ -223,8 +223,8 @@ func RotateQuantizeScaledHalfSplitF32ToE5M2(impl Implementation, y []uint8, x, c
 }
 
 // RotateQuantizeInterleavedF32ToQ8 rotates every head of 2*Pairs elements and
-// writes it as blocks of Q8_0: see generic.RotateQuantizeInterleavedF32ToQ8.
-// Partner is Pairs.
+// writes it as blocks of Q8_0, as generic.RotateInterleavedF32 and
+// generic.QuantizeF32ToQ8. Partner is Pairs.
 func RotateQuantizeInterleavedF32ToQ8(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
@@ -235,9 +235,9 @@ func RotateQuantizeInterleavedF32ToQ8(impl Implementation, y []uint8, x, cos, si
 }
 
 // RotateQuantizeRowInterleavedF32ToI8 rotates every head of 2*Pairs elements and
-// writes it with a scale: see generic.RotateQuantizeRowInterleavedF32ToI8. Partner
-// is Pairs.
-func RotateQuantizeRowInterleavedF32ToI8(impl Implementation, y []int8, scales, x, cos, sin []float32, r *Rotation) {
+// writes it with a scale, as generic.RotateInterleavedF32 and
+// generic.QuantizeRowF32ToI8. Partner is Pairs.
+func RotateQuantizeRowInterleavedF32ToI8(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
 		rotateQuantizeRowInterleavedF32ToI8Generic(y, scales, x, cos, sin, r)
@@ -247,8 +247,8 @@ func RotateQuantizeRowInterleavedF32ToI8(impl Implementation, y []int8, scales, 
 }
 
 // RotateQuantizeRowInterleavedF32ToE4M3 rotates every head of 2*Pairs elements and
-// writes it with a scale: see generic.RotateQuantizeRowInterleavedF32ToE4M3.
-// Partner is Pairs.
+// writes it with a scale, as generic.RotateInterleavedF32 and
+// generic.QuantizeRowF32ToE4M3. Partner is Pairs.
 func RotateQuantizeRowInterleavedF32ToE4M3(impl Implementation, y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
@@ -259,8 +259,8 @@ func RotateQuantizeRowInterleavedF32ToE4M3(impl Implementation, y []uint8, scale
 }
 
 // RotateQuantizeScaledInterleavedF32ToE4M3 rotates every head of 2*Pairs elements
-// and writes it times scale: see generic.RotateQuantizeScaledInterleavedF32ToE4M3.
-// Partner is Pairs.
+// and writes it times scale, as generic.RotateInterleavedF32 and
+// generic.QuantizeF32ToE4M3. Partner is Pairs.
 func RotateQuantizeScaledInterleavedF32ToE4M3(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
 	switch impl {
 	case Generic:
@@ -271,8 +271,8 @@ func RotateQuantizeScaledInterleavedF32ToE4M3(impl Implementation, y []uint8, x,
 }
 
 // RotateQuantizeScaledInterleavedF32ToE5M2 rotates every head of 2*Pairs elements
-// and writes it times scale: see generic.RotateQuantizeScaledInterleavedF32ToE5M2.
-// Partner is Pairs.
+// and writes it times scale, as generic.RotateInterleavedF32 and
+// generic.QuantizeF32ToE5M2. Partner is Pairs.
 func RotateQuantizeScaledInterleavedF32ToE5M2(impl Implementation, y []uint8, x, cos, sin []float32, r *Rotation, scale float32) {
 	switch impl {
 	case Generic:
@@ -669,7 +669,7 @@ func QuantizeBlocksF32ToNVFP4(impl Implementation, y []uint8, x []float32, v *Co
 
 // QuantizeRowF32ToI8 writes vectors and the scale of each: see
 // generic.QuantizeRowF32ToI8.
-func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *Conversion) {
+func QuantizeRowF32ToI8(impl Implementation, y []uint8, scales, x []float32, v *Conversion) {
 	switch impl {
 	case Generic:
 		quantizeRowF32ToI8Generic(y, scales, x, v)
@@ -832,7 +832,7 @@ func DequantizeBlocksGGMLNVFP4ToF32(impl Implementation, y []float32, x []uint8,
 
 // DequantizeI8ToF32 writes vectors times the scale of each: see
 // generic.DequantizeI8ToF32.
-func DequantizeI8ToF32(impl Implementation, y []float32, x []int8, scales []float32, v *Conversion) {
+func DequantizeI8ToF32(impl Implementation, y []float32, x []uint8, scales []float32, v *Conversion) {
 	switch impl {
 	case Generic:
 		dequantizeI8ToF32Generic(y, x, scales, v)

@@ -13,7 +13,7 @@ const (
 	KindFloat32 Kind = iota
 	KindFloat16
 	KindBFloat16
-	KindInt8
+	KindI8
 	KindE4M3
 	KindE5M2
 	KindQ8 // blocks of numbers, from here on
@@ -30,10 +30,29 @@ const (
 	KindGGMLNVFP4
 )
 
-// blockBytes are the bytes of a block of each kind of blocks.
-var blockBytes = [...]uint8{
-	generic.Q8Bytes, generic.Q4_0Bytes, generic.Q4_1Bytes, generic.Q5_0Bytes, generic.Q5_1Bytes, generic.IQ4_NLBytes,
-	generic.MXFP4Bytes, generic.MXFP4Bytes, generic.MXFP4Bytes, generic.NVFP4Bytes, generic.MXFP4Bytes, generic.GGMLNVFP4Bytes,
+// formats has what package posenc has to know of each kind.
+var formats = [...]struct {
+	bytes, numbers  uint8 // of an element
+	scales, inverse bool  // a cache has a scale for each head, or one inverse scale; E4M3 has either
+}{
+	KindFloat32:    {bytes: 4, numbers: 1},
+	KindFloat16:    {bytes: 2, numbers: 1},
+	KindBFloat16:   {bytes: 2, numbers: 1},
+	KindI8:         {bytes: 1, numbers: 1, scales: true},
+	KindE4M3:       {bytes: 1, numbers: 1, scales: true, inverse: true},
+	KindE5M2:       {bytes: 1, numbers: 1, inverse: true},
+	KindQ8:         {bytes: generic.Q8Bytes, numbers: generic.Block},
+	KindQ4_0:       {bytes: generic.Q4_0Bytes, numbers: generic.Block},
+	KindQ4_1:       {bytes: generic.Q4_1Bytes, numbers: generic.Block},
+	KindQ5_0:       {bytes: generic.Q5_0Bytes, numbers: generic.Block},
+	KindQ5_1:       {bytes: generic.Q5_1Bytes, numbers: generic.Block},
+	KindIQ4_NL:     {bytes: generic.IQ4_NLBytes, numbers: generic.Block},
+	KindMXFP4Floor: {bytes: generic.MXFP4Bytes, numbers: generic.Block},
+	KindMXFP4RCeil: {bytes: generic.MXFP4Bytes, numbers: generic.Block},
+	KindMXFP4Even:  {bytes: generic.MXFP4Bytes, numbers: generic.Block},
+	KindNVFP4:      {bytes: generic.NVFP4Bytes, numbers: generic.NVFP4Numbers},
+	KindGGMLMXFP4:  {bytes: generic.MXFP4Bytes, numbers: generic.Block},
+	KindGGMLNVFP4:  {bytes: generic.GGMLNVFP4Bytes, numbers: generic.GGMLNVFP4Numbers},
 }
 
 // mxfp4Raise is added to the bits of the largest magnitude of a block, before the exponent less 2 becomes the
@@ -56,27 +75,10 @@ func KindOf[T, F16, BF16 any]() Kind {
 }
 
 // Size returns the bytes of an element.
-func (k Kind) Size() uintptr {
-	switch {
-	case k >= KindQ8:
-		return uintptr(blockBytes[k-KindQ8])
-	case k == KindFloat32:
-		return 4
-	case k <= KindBFloat16:
-		return 2
-	}
-	return 1
-}
+func (k Kind) Size() uintptr { return uintptr(formats[k].bytes) }
 
 // Numbers returns how many numbers an element is.
-func (k Kind) Numbers() int {
-	switch {
-	case k < KindQ8:
-		return 1
-	case k == KindNVFP4:
-		return generic.NVFP4Numbers
-	case k == KindGGMLNVFP4:
-		return generic.GGMLNVFP4Numbers
-	}
-	return generic.Block
-}
+func (k Kind) Numbers() int { return int(formats[k].numbers) }
+
+// Scaled returns whether caches of a kind have a scale for each head, and whether one for all.
+func (k Kind) Scaled() (heads, all bool) { return formats[k].scales, formats[k].inverse }

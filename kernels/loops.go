@@ -8,6 +8,7 @@ func rotateHalfSplitF32Generic(y, x, cos, sin []float32, r *Rotation) {
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateHalfSplitF32(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -17,6 +18,7 @@ func rotateHalfSplitF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) {
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateHalfSplitF16(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -26,6 +28,7 @@ func rotateHalfSplitBF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) 
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateHalfSplitBF16(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -35,6 +38,7 @@ func rotateHalfSplitF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rotati
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateHalfSplitF32ToF16(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -44,6 +48,7 @@ func rotateHalfSplitF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rotat
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateHalfSplitF32ToBF16(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -53,6 +58,7 @@ func rotateHalfSplitF16ToF32Generic(y []float32, x []uint16, cos, sin []float32,
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateHalfSplitF16ToF32(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -62,6 +68,7 @@ func rotateHalfSplitBF16ToF32Generic(y []float32, x []uint16, cos, sin []float32
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateHalfSplitBF16ToF32(y[i:][:r.Pairs], y[i+r.Partner:][:r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -71,6 +78,7 @@ func rotateInterleavedF32Generic(y, x, cos, sin []float32, r *Rotation) {
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateInterleavedF32(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -80,6 +88,7 @@ func rotateInterleavedF16Generic(y, x []uint16, cos, sin []float32, r *Rotation)
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateInterleavedF16(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -89,6 +98,7 @@ func rotateInterleavedBF16Generic(y, x []uint16, cos, sin []float32, r *Rotation
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateInterleavedBF16(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -98,6 +108,7 @@ func rotateInterleavedF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rota
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateInterleavedF32ToF16(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -107,6 +118,7 @@ func rotateInterleavedF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rot
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateInterleavedF32ToBF16(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -116,6 +128,7 @@ func rotateInterleavedF16ToF32Generic(y []float32, x []uint16, cos, sin []float3
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateInterleavedF16ToF32(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -125,6 +138,7 @@ func rotateInterleavedBF16ToF32Generic(y []float32, x []uint16, cos, sin []float
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+
 			generic.RotateInterleavedBF16ToF32(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
 		}
 	}
@@ -134,16 +148,20 @@ func rotateQuantizeHalfSplitF32ToQ8Generic(y []uint8, x, cos, sin []float32, r *
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeHalfSplitF32ToQ8(y[i:][:2*r.Pairs/generic.Block*generic.Q8Bytes], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			var rotated [512]float32
+			generic.RotateHalfSplitF32(rotated[:r.Pairs], rotated[r.Pairs:], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			generic.QuantizeF32ToQ8(y[i:][:2*r.Pairs/generic.Block*generic.Q8Bytes], rotated[:2*r.Pairs])
 		}
 	}
 }
 
-func rotateQuantizeRowHalfSplitF32ToI8Generic(y []int8, scales, x, cos, sin []float32, r *Rotation) {
+func rotateQuantizeRowHalfSplitF32ToI8Generic(y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowHalfSplitF32ToI8(y[i:][:2*r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			var rotated [512]float32
+			generic.RotateHalfSplitF32(rotated[:r.Pairs], rotated[r.Pairs:], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			scales[i/(2*r.Pairs)] = generic.QuantizeRowF32ToI8(y[i:][:2*r.Pairs], rotated[:2*r.Pairs])
 		}
 	}
 }
@@ -152,7 +170,9 @@ func rotateQuantizeRowHalfSplitF32ToE4M3Generic(y []uint8, scales, x, cos, sin [
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowHalfSplitF32ToE4M3(y[i:][:2*r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			var rotated [512]float32
+			generic.RotateHalfSplitF32(rotated[:r.Pairs], rotated[r.Pairs:], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			scales[i/(2*r.Pairs)] = generic.QuantizeRowF32ToE4M3(y[i:][:2*r.Pairs], rotated[:2*r.Pairs])
 		}
 	}
 }
@@ -161,7 +181,9 @@ func rotateQuantizeScaledHalfSplitF32ToE4M3Generic(y []uint8, x, cos, sin []floa
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeScaledHalfSplitF32ToE4M3(y[i:][:2*r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs], scale)
+			var rotated [512]float32
+			generic.RotateHalfSplitF32(rotated[:r.Pairs], rotated[r.Pairs:], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			generic.QuantizeF32ToE4M3(y[i:][:2*r.Pairs], rotated[:2*r.Pairs], scale)
 		}
 	}
 }
@@ -170,7 +192,9 @@ func rotateQuantizeScaledHalfSplitF32ToE5M2Generic(y []uint8, x, cos, sin []floa
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeScaledHalfSplitF32ToE5M2(y[i:][:2*r.Pairs], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs], scale)
+			var rotated [512]float32
+			generic.RotateHalfSplitF32(rotated[:r.Pairs], rotated[r.Pairs:], x[j:][:r.Pairs], x[j+r.Partner:][:r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			generic.QuantizeF32ToE5M2(y[i:][:2*r.Pairs], rotated[:2*r.Pairs], scale)
 		}
 	}
 }
@@ -179,16 +203,20 @@ func rotateQuantizeInterleavedF32ToQ8Generic(y []uint8, x, cos, sin []float32, r
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeInterleavedF32ToQ8(y[i:][:2*r.Pairs/generic.Block*generic.Q8Bytes], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			var rotated [512]float32
+			generic.RotateInterleavedF32(rotated[:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			generic.QuantizeF32ToQ8(y[i:][:2*r.Pairs/generic.Block*generic.Q8Bytes], rotated[:2*r.Pairs])
 		}
 	}
 }
 
-func rotateQuantizeRowInterleavedF32ToI8Generic(y []int8, scales, x, cos, sin []float32, r *Rotation) {
+func rotateQuantizeRowInterleavedF32ToI8Generic(y []uint8, scales, x, cos, sin []float32, r *Rotation) {
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowInterleavedF32ToI8(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			var rotated [512]float32
+			generic.RotateInterleavedF32(rotated[:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			scales[i/(2*r.Pairs)] = generic.QuantizeRowF32ToI8(y[i:][:2*r.Pairs], rotated[:2*r.Pairs])
 		}
 	}
 }
@@ -197,7 +225,9 @@ func rotateQuantizeRowInterleavedF32ToE4M3Generic(y []uint8, scales, x, cos, sin
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			scales[i/(2*r.Pairs)] = generic.RotateQuantizeRowInterleavedF32ToE4M3(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			var rotated [512]float32
+			generic.RotateInterleavedF32(rotated[:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			scales[i/(2*r.Pairs)] = generic.QuantizeRowF32ToE4M3(y[i:][:2*r.Pairs], rotated[:2*r.Pairs])
 		}
 	}
 }
@@ -206,7 +236,9 @@ func rotateQuantizeScaledInterleavedF32ToE4M3Generic(y []uint8, x, cos, sin []fl
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeScaledInterleavedF32ToE4M3(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs], scale)
+			var rotated [512]float32
+			generic.RotateInterleavedF32(rotated[:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			generic.QuantizeF32ToE4M3(y[i:][:2*r.Pairs], rotated[:2*r.Pairs], scale)
 		}
 	}
 }
@@ -215,49 +247,58 @@ func rotateQuantizeScaledInterleavedF32ToE5M2Generic(y []uint8, x, cos, sin []fl
 	for t := range r.Tokens {
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
-			generic.RotateQuantizeScaledInterleavedF32ToE5M2(y[i:][:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs], scale)
+			var rotated [512]float32
+			generic.RotateInterleavedF32(rotated[:2*r.Pairs], x[j:][:2*r.Pairs], cos[angle:][:r.Pairs], sin[angle:][:r.Pairs])
+			generic.QuantizeF32ToE5M2(y[i:][:2*r.Pairs], rotated[:2*r.Pairs], scale)
 		}
 	}
 }
 
 func rmsNormF32Generic(x, weight []float32, l *Lines, epsilon float32) {
 	for i := range l.Count {
+
 		generic.RMSNormF32(x[i*l.Stride:][:l.Len], weight, epsilon)
 	}
 }
 
 func scaleRowsF32Generic(x []float32, factor float32, l *Lines) {
 	for i := range l.Count {
+
 		generic.ScaleF32(x[i*l.Stride:][:l.Len], factor)
 	}
 }
 
 func rmsNormF16Generic(x []uint16, weight []float32, l *Lines, epsilon float32) {
 	for i := range l.Count {
+
 		generic.RMSNormF16(x[i*l.Stride:][:l.Len], weight, epsilon)
 	}
 }
 
 func scaleRowsF16Generic(x []uint16, factor float32, l *Lines) {
 	for i := range l.Count {
+
 		generic.ScaleF16(x[i*l.Stride:][:l.Len], factor)
 	}
 }
 
 func rmsNormBF16Generic(x []uint16, weight []float32, l *Lines, epsilon float32) {
 	for i := range l.Count {
+
 		generic.RMSNormBF16(x[i*l.Stride:][:l.Len], weight, epsilon)
 	}
 }
 
 func scaleRowsBF16Generic(x []uint16, factor float32, l *Lines) {
 	for i := range l.Count {
+
 		generic.ScaleBF16(x[i*l.Stride:][:l.Len], factor)
 	}
 }
 
 func rmsNormRotateHalfSplitF32Generic(x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
 	for i := range f.Count {
+
 		generic.RMSNormF32(x[i*f.Stride:][:f.Len], weight[:f.Len], epsilon)
 		generic.RotateHalfSplitF32(x[i*f.Stride+f.First:][:f.Pairs], x[i*f.Stride+f.First+f.Pairs:][:f.Pairs], x[i*f.Stride+f.First:][:f.Pairs], x[i*f.Stride+f.First+f.Pairs:][:f.Pairs], cos, sin)
 	}
@@ -265,6 +306,7 @@ func rmsNormRotateHalfSplitF32Generic(x, weight, cos, sin []float32, f *Fusion, 
 
 func rmsNormRotateInterleavedF32Generic(x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
 	for i := range f.Count {
+
 		generic.RMSNormF32(x[i*f.Stride:][:f.Len], weight[:f.Len], epsilon)
 		generic.RotateInterleavedF32(x[i*f.Stride+f.First:][:2*f.Pairs], x[i*f.Stride+f.First:][:2*f.Pairs], cos, sin)
 	}
@@ -276,24 +318,28 @@ func addRowsF32Generic(y, x []float32, xFirst, xStride int, ids []int32, t *Tile
 		if ids != nil {
 			row = int(ids[r])
 		}
+
 		generic.AddF32(y[r*t.Stride:][:t.Len], x[xFirst+row*xStride:][:t.Len])
 	}
 }
 
 func addClampedF32Generic(y, x []float32, first, step int, t *Tile) {
 	for r := range t.Rows {
+
 		generic.AddClampedF32(y[r*t.Stride:][:t.Len], x, first+r*step)
 	}
 }
 
 func addDistanceF32Generic(y []float32, slope float32, first, step int, t *Tile) {
 	for r := range t.Rows {
+
 		generic.AddDistanceF32(y[r*t.Stride:][:t.Len], slope, first+r*step)
 	}
 }
 
 func subAbsoluteDistanceF32Generic(y []float32, slope float32, first, step int, t *Tile) {
 	for r := range t.Rows {
+
 		generic.SubAbsoluteDistanceF32(y[r*t.Stride:][:t.Len], slope, first+r*step)
 	}
 }
@@ -301,6 +347,7 @@ func subAbsoluteDistanceF32Generic(y []float32, slope float32, first, step int, 
 func dotProductsF32Generic(y, x, vectors []float32, m *Matrices) {
 	for r := range m.Rows {
 		for c := range m.Columns {
+
 			y[r*m.YStride+c] = generic.DotF32(x[r*m.XStride:][:m.Len], vectors[c*m.VectorStride:][:m.Len])
 		}
 	}
@@ -309,6 +356,7 @@ func dotProductsF32Generic(y, x, vectors []float32, m *Matrices) {
 func addMultiplesF32Generic(y, x, vectors []float32, m *Matrices) {
 	for r := range m.Rows {
 		for c := range m.Columns {
+
 			generic.AddMultipleF32(y[r*m.YStride:][:m.Len], vectors[c*m.VectorStride:][:m.Len], x[r*m.XStride+c])
 		}
 	}
@@ -316,162 +364,189 @@ func addMultiplesF32Generic(y, x, vectors []float32, m *Matrices) {
 
 func quantizeF32ToQ8Generic(y []uint8, x []float32, v *Conversion) {
 	for i := range v.Count {
+
 		generic.QuantizeF32ToQ8(y[i*v.YStride:][:v.Len/generic.Block*generic.Q8Bytes], x[i*v.XStride:][:v.Len])
 	}
 }
 
 func quantizeBlocksF32ToQ4_0Generic(y []uint8, x []float32, v *Conversion) {
 	for i := range v.Count {
+
 		generic.QuantizeF32ToQ4_0(y[i*v.YStride:][:v.Len/generic.Block*generic.Q4_0Bytes], x[i*v.XStride:][:v.Len])
 	}
 }
 
 func quantizeBlocksF32ToQ4_1Generic(y []uint8, x []float32, v *Conversion) {
 	for i := range v.Count {
+
 		generic.QuantizeF32ToQ4_1(y[i*v.YStride:][:v.Len/generic.Block*generic.Q4_1Bytes], x[i*v.XStride:][:v.Len])
 	}
 }
 
 func quantizeBlocksF32ToQ5_0Generic(y []uint8, x []float32, v *Conversion) {
 	for i := range v.Count {
+
 		generic.QuantizeF32ToQ5_0(y[i*v.YStride:][:v.Len/generic.Block*generic.Q5_0Bytes], x[i*v.XStride:][:v.Len])
 	}
 }
 
 func quantizeBlocksF32ToQ5_1Generic(y []uint8, x []float32, v *Conversion) {
 	for i := range v.Count {
+
 		generic.QuantizeF32ToQ5_1(y[i*v.YStride:][:v.Len/generic.Block*generic.Q5_1Bytes], x[i*v.XStride:][:v.Len])
 	}
 }
 
 func quantizeBlocksF32ToIQ4_NLGeneric(y []uint8, x []float32, v *Conversion) {
 	for i := range v.Count {
+
 		generic.QuantizeF32ToIQ4_NL(y[i*v.YStride:][:v.Len/generic.Block*generic.IQ4_NLBytes], x[i*v.XStride:][:v.Len])
 	}
 }
 
 func quantizeBlocksF32ToMXFP4Generic(y []uint8, x []float32, v *Conversion, rule generic.MXFP4Rule) {
 	for i := range v.Count {
+
 		generic.QuantizeF32ToMXFP4(y[i*v.YStride:][:v.Len/generic.Block*generic.MXFP4Bytes], x[i*v.XStride:][:v.Len], rule)
 	}
 }
 
 func quantizeBlocksF32ToNVFP4Generic(y []uint8, x []float32, v *Conversion) {
 	for i := range v.Count {
+
 		generic.QuantizeF32ToNVFP4(y[i*v.YStride:][:v.Len/generic.NVFP4Numbers*generic.NVFP4Bytes], x[i*v.XStride:][:v.Len])
 	}
 }
 
-func quantizeRowF32ToI8Generic(y []int8, scales, x []float32, v *Conversion) {
+func quantizeRowF32ToI8Generic(y []uint8, scales, x []float32, v *Conversion) {
 	for i := range v.Count {
+
 		scales[i*v.ScaleStride] = generic.QuantizeRowF32ToI8(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len])
 	}
 }
 
 func quantizeRowF32ToE4M3Generic(y []uint8, scales, x []float32, v *Conversion) {
 	for i := range v.Count {
+
 		scales[i*v.ScaleStride] = generic.QuantizeRowF32ToE4M3(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len])
 	}
 }
 
 func quantizeGroupF32ToE4M3Generic(y []uint8, scales, x []float32, v *Conversion, leastAmax, leastScale float32, fraction uint32) {
 	for i := range v.Count {
+
 		scales[i*v.ScaleStride] = generic.QuantizeGroupF32ToE4M3(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], leastAmax, leastScale, fraction)
 	}
 }
 
 func quantizeF32ToE4M3Generic(y []uint8, x []float32, v *Conversion, scale float32) {
 	for i := range v.Count {
+
 		generic.QuantizeF32ToE4M3(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], scale)
 	}
 }
 
 func quantizeF32ToE5M2Generic(y []uint8, x []float32, v *Conversion, scale float32) {
 	for i := range v.Count {
+
 		generic.QuantizeF32ToE5M2(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], scale)
 	}
 }
 
 func dequantizeQ8ToF32Generic(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
+
 		generic.DequantizeQ8ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.Q8Bytes])
 	}
 }
 
 func dequantizeBlocksQ4_0ToF32Generic(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
+
 		generic.DequantizeQ4_0ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.Q4_0Bytes])
 	}
 }
 
 func dequantizeBlocksQ4_1ToF32Generic(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
+
 		generic.DequantizeQ4_1ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.Q4_1Bytes])
 	}
 }
 
 func dequantizeBlocksQ5_0ToF32Generic(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
+
 		generic.DequantizeQ5_0ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.Q5_0Bytes])
 	}
 }
 
 func dequantizeBlocksQ5_1ToF32Generic(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
+
 		generic.DequantizeQ5_1ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.Q5_1Bytes])
 	}
 }
 
 func dequantizeBlocksIQ4_NLToF32Generic(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
+
 		generic.DequantizeIQ4_NLToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.IQ4_NLBytes])
 	}
 }
 
 func dequantizeBlocksMXFP4ToF32Generic(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
+
 		generic.DequantizeMXFP4ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.MXFP4Bytes])
 	}
 }
 
 func dequantizeBlocksNVFP4ToF32Generic(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
+
 		generic.DequantizeNVFP4ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.NVFP4Numbers*generic.NVFP4Bytes])
 	}
 }
 
 func dequantizeBlocksGGMLMXFP4ToF32Generic(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
+
 		generic.DequantizeGGMLMXFP4ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.GGMLMXFP4Bytes])
 	}
 }
 
 func dequantizeBlocksGGMLNVFP4ToF32Generic(y []float32, x []uint8, v *Conversion) {
 	for i := range v.Count {
+
 		generic.DequantizeGGMLNVFP4ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.GGMLNVFP4Numbers*generic.GGMLNVFP4Bytes])
 	}
 }
 
-func dequantizeI8ToF32Generic(y []float32, x []int8, scales []float32, v *Conversion) {
+func dequantizeI8ToF32Generic(y []float32, x []uint8, scales []float32, v *Conversion) {
 	for i := range v.Count {
+
 		generic.DequantizeI8ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], scales[i*v.ScaleStride])
 	}
 }
 
 func dequantizeE4M3ToF32Generic(y []float32, x []uint8, scales []float32, v *Conversion) {
 	for i := range v.Count {
+
 		generic.DequantizeE4M3ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], scales[i*v.ScaleStride])
 	}
 }
 
 func dequantizeE5M2ToF32Generic(y []float32, x []uint8, scales []float32, v *Conversion) {
 	for i := range v.Count {
+
 		generic.DequantizeE5M2ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len], scales[i*v.ScaleStride])
 	}
 }
 
 func hadamardF32Generic(x []float32, l *Lines, factor float32) {
 	for i := range l.Count {
+
 		generic.HadamardF32(x[i*l.Stride:][:l.Len], factor)
 	}
 }

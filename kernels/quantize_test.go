@@ -270,8 +270,7 @@ func TestScaleOfNaN(t *testing.T) {
 			for at := range 21 {
 				var x [21]float32
 				x[at] = math.Float32frombits(bits)
-				var y [21]int8
-				var z [21]uint8
+				var y, z [21]uint8
 				var scales [4]float32
 				v := &kernels.Conversion{Len: len(x), Count: 1}
 				kernels.QuantizeRowF32ToI8(impl, y[:], scales[:1], x[:], v)

@@ -38,7 +38,7 @@ func byName[V any](table map[string]V) []string {
 }
 
 // beside is what a type does beside its rotation, or in another way than the columns say.
-func beside(name string, f *models.Family) string {
+func beside(name string, f *models.ModelType) string {
 	var notes []string
 	for _, note := range []struct {
 		is   bool
@@ -107,7 +107,7 @@ func notYetTable() string {
 
 func familyTable() string {
 	sources := sourcesOf()
-	return table("model_type | pairs | rotated | base | layers that rotate | axes | also, traps | in", families, func(name string, f models.Family) []string {
+	return table("model_type | pairs | rotated | base | layers that rotate | axes | also, traps | in", families, func(name string, f models.ModelType) []string {
 		if f.Refusal != "" {
 			return nil
 		}
@@ -115,10 +115,11 @@ func familyTable() string {
 		if f.LayoutKey != "" {
 			pairs += ", by " + f.LayoutKey
 		}
-		if part, ok := document.ToNumber(f.Absent["partial_rotary_factor"]); ok {
+		absent := models.Parsed(f.Absent)
+		if part, ok := document.ToNumber(absent["partial_rotary_factor"]); ok {
 			f.Part = part
 		}
-		if base, ok := document.ToNumber(f.Absent["rope_theta"]); ok {
+		if base, ok := document.ToNumber(absent["rope_theta"]); ok {
 			f.Base = base
 		}
 		rotated := "whole head"
@@ -131,8 +132,8 @@ func familyTable() string {
 			rotated = f.CountKey + ", pairs of a whole head"
 		case f.Trailing:
 			rotated = fmt.Sprintf("tail, partial_rotary_factor (%v)", f.Part)
-		case !f.WholeHead:
-			rotated = fmt.Sprintf("partial_rotary_factor (%v)", f.Part)
+		case !f.WholeHead():
+			rotated = fmt.Sprintf("partial_rotary_factor (%v)", cmp.Or(f.Part, 1))
 		}
 		var bases []string
 		for _, k := range f.Kinds {
@@ -180,7 +181,7 @@ func twoColumns(columns string, texts map[string]string) string {
 
 func refusedTable() string {
 	reasons := map[string]string{}
-	for _, table := range []map[string]models.Family{families, towers} {
+	for _, table := range []map[string]models.ModelType{families, towers} {
 		for name, f := range table {
 			if f.Refusal != "" {
 				reasons[name] = f.Refusal
@@ -192,15 +193,12 @@ func refusedTable() string {
 }
 
 func indexerTable() string {
-	return table("model_type | elements of a head | rotated | pairs | Hadamard transform", families, func(name string, f models.Family) []string {
+	return table("model_type | elements of a head | rotated | pairs | Hadamard transform", families, func(name string, f models.ModelType) []string {
 		x := f.Indexer
 		if x == nil {
 			return nil
 		}
-		head := x.HeadDimKey
-		if x.HeadDim != 0 {
-			head += fmt.Sprintf(" (%d)", x.HeadDim)
-		}
+		head := cmp.Or(x.HeadDimKey, "index_head_dim (128)")
 		pairs := layoutNames[x.Layout]
 		if x.LayoutKey != "" {
 			pairs += ", by " + x.LayoutKey
@@ -225,7 +223,7 @@ func towerTable(t *testing.T) string {
 	orders := map[string]string{
 		"00001111": "rows, then columns", "11110000": "columns, then rows", "10101010": "columns and rows alternately",
 	}
-	return table("model_type | pairs | order of pairs | elements of a head | held by", towers, func(name string, f models.Family) []string {
+	return table("model_type | pairs | order of pairs | elements of a head | held by", towers, func(name string, f models.ModelType) []string {
 		if f.Refusal != "" {
 			return nil
 		}
@@ -284,7 +282,7 @@ func namesTable(columns string, texts map[string]string) string {
 func sizeTable() string {
 	text := "| size | keys |\n|---|---|\n"
 	for i, size := range []string{"hidden size", "heads", "elements of a head", "layers", "longest sequence"} {
-		keys := func(f *models.Family) []string {
+		keys := func(f *models.ModelType) []string {
 			names := [][]string{f.Keys.Hidden, f.Keys.Heads, f.Keys.HeadDim, f.Keys.Layers, f.Keys.Positions}[i]
 			for _, k := range f.Kinds {
 				if k.HeadDimKey != "" && size == "elements of a head" {
@@ -295,7 +293,7 @@ func sizeTable() string {
 		}
 		usual := families["llama"]
 		others := map[string]bool{}
-		for _, table := range []map[string]models.Family{families, towers} {
+		for _, table := range []map[string]models.ModelType{families, towers} {
 			for _, f := range table {
 				for _, name := range keys(&f) {
 					others[name] = others[name] || f.Refusal == ""

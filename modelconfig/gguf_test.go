@@ -2,17 +2,22 @@ package modelconfig
 
 import (
 	"bytes"
-	"encoding/binary"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/gguf"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
@@ -105,6 +110,14 @@ func TestGGUFRopeTypes(t *testing.T) {
 	}
 }
 
+// A caller may give Mistral 3's mscale_all_dim in float64, which then stays as it is.
+func TestMultiplierOfMistral3(t *testing.T) {
+	m := testkit.Must(GGUF(ggufKeys("mistral3", "rope.dimension_count", 64, "rope.scaling.type", "yarn", "rope.scaling.factor", 16, "rope.scaling.original_context_length", 4096, "rope.scaling.yarn_log_multiplier", 0.7)))
+	if p, _ := m.Layers()[0].Rule.Parameters.(frequency.YaRNParameters); p.MScaleAllDim != 0.7 {
+		t.Errorf("%+v", p)
+	}
+}
+
 // TestGGUFValueTypes gives the same values as each type that a reader may use.
 func TestGGUFValueTypes(t *testing.T) {
 	type named uint16
@@ -191,97 +204,555 @@ func TestGGUFErrors(t *testing.T) {
 	}
 }
 
-// decodeGGUF makes a map of keys from any bytes. The first byte is the
-// architecture. Then each entry has a byte for its key and one for the type of
-// its value, and the value.
-func decodeGGUF(data []byte, names []string) map[string]any {
-	next := func(n int) []byte {
-		b := make([]byte, n)
-		copy(b, data)
-		data = data[min(n, len(data)):]
-		return b
-	}
-	arch := names[int(next(1)[0])%len(names)]
-	whole := []string{"rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight", "general.architecture", arch + ".rope.other"}
-	after := append([]string{
-		"block_count", "context_length", "embedding_length", "nextn_predict_layers", "leading_dense_block_count", "full_attention_interval",
-		"attention.key_length", "attention.key_length_swa", "attention.head_count", "attention.head_count_kv", "attention.recurrent_layers",
-		"attention.sliding_window", "attention.sliding_window_pattern", gguf.PatternKey, gguf.CompressBaseKey, "attention.compress_ratios",
-		"attention.indexer.key_length", "attention.indexer.types", "hyper_connection.count",
-	}, gguf.GgufRopeKeys...)
-	keys := ggufKeys(arch)
-	var value func(depth int) any
-	value = func(depth int) any {
-		switch kind := next(1)[0] % 16; kind {
-		case 0:
-			return uint32(next(1)[0])
-		case 1:
-			return binary.LittleEndian.Uint32(next(4))
-		case 2:
-			return int64(binary.LittleEndian.Uint64(next(8)))
-		case 3:
-			return math.Float32frombits(binary.LittleEndian.Uint32(next(4)))
-		case 4:
-			return math.Float64frombits(binary.LittleEndian.Uint64(next(8)))
-		case 5:
-			return float32(next(1)[0])
-		case 6:
-			return next(1)[0]%2 == 0
-		case 7:
-			return []string{"none", "linear", "yarn", "longrope"}[next(1)[0]%4]
-		case 8:
-			return string(next(int(next(1)[0])))
-		case 9:
-			return nil
-		case 10:
-			return listOf(next(int(next(1)[0])), func(b byte) float32 { return float32(b) })
-		case 11:
-			return listOf(next(int(next(1)[0])), func(b byte) int32 { return int32(int8(b)) })
-		case 12:
-			return slices.Repeat([]float64{float64(next(1)[0]) / 8}, int(next(1)[0])*64)
-		case 13:
-			return listOf(next(int(next(1)[0])), func(b byte) bool { return b%2 == 0 })
-		case 14:
-			return listOf(next(int(next(1)[0]%16)), func(byte) any {
-				if depth == 3 {
-					return nil
-				}
-				return value(depth + 1)
-			})
-		default:
-			return struct{ x, y int }{1, 2}
-		}
-	}
-	for len(data) > 0 {
-		key := int(next(1)[0]) % (len(whole) + len(after))
-		if key < len(whole) {
-			keys[whole[key]] = value(0)
-		} else {
-			keys[arch+"."+after[key-len(whole)]] = value(0)
-		}
-	}
-	return keys
-}
-
-func listOf[T any](data []byte, of func(b byte) T) (list []T) {
-	for _, b := range data {
-		list = append(list, of(b))
-	}
-	return list
-}
-
+// FuzzGGUF reads metadata that are written as those of testdata/readings are: an architecture, and what
+// changes, with numbers of any type that a file has.
 func FuzzGGUF(f *testing.F) {
-	names := slices.Concat(document.SortedKeys(ggufArchitectures), document.SortedKeys(ggufNotRotary), document.SortedKeys(ggufRefused), []string{"unknown", ""})
-	for i := range names {
-		f.Add([]byte{byte(i)}, 0)
-		f.Add([]byte{byte(i), 30, 7, 2, 31, 5, 4, 33, 0, 100}, 5000)
-		f.Add([]byte{byte(i), 0, 12, 9, 1}, 1)
+	for _, topic := range topicsOf("GGUF") {
+		for i, r := range topic.readings {
+			f.Add(r.document, uint8(i), 5000*(i%2))
+		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte, seqLen int) {
-		m, err := GGUF(decodeGGUF(data, names))
+	for _, arch := range slices.Concat(document.SortedKeys(ggufArchitectures), document.SortedKeys(ggufNotRotary), document.SortedKeys(ggufRefused), []string{"unknown", ""}) {
+		f.Add(arch+` {"rope.scaling.factor": 2, "/rope_freqs.weight": [1, 2.5, true, null, "", {}, [[[7]]]], "rope.other": 1e300}`, uint8(0), 1)
+	}
+	f.Fuzz(func(t *testing.T, text string, kind uint8, seqLen int) {
+		arch, changes, _ := strings.Cut(text, " ")
+		keys := ggufKeys(arch)
+		var typed func(v any) any
+		typed = func(v any) any {
+			switch v := v.(type) {
+			case float64:
+				kind = kind*5 + 1
+				return []any{uint32(v), int64(v), float32(v), v, uint8(v), []float32{float32(v)}, []int32{int32(v)}, slices.Repeat([]float64{v}, 64)}[kind>>5]
+			case []any:
+				for i := range v {
+					v[i] = typed(v[i])
+				}
+			}
+			return v
+		}
+		changed := map[string]any{}
+		if json.Unmarshal([]byte(changes), &changed) != nil && changes != "" {
+			return
+		}
+		for _, key := range document.SortedKeys(changed) {
+			whole, isWhole := strings.CutPrefix(key, "/")
+			if !isWhole {
+				whole = arch + "." + key
+			}
+			keys[whole] = typed(changed[key])
+		}
+		m, err := GGUF(keys)
 		checkModel(t, m, err, seqLen)
 		if n := len(m.Layers()); n > gguf.MaxGGUFLayers {
 			t.Fatalf("%d layers", n)
 		}
 	})
+}
+
+// ggmlInput is element k of a row before the rotation.
+func ggmlInput(k int) float32 { return float32((37*k+11)%31-15) / 4 }
+
+// rotateRows rotates a row for each token, of which the first axes of a configuration have the
+// positions. The rotated part alone is the head for multi-head latent attention.
+func rotateRows(t *testing.T, cfg posenc.RotaryConfig, headDim int, positions [][]int32) []float32 {
+	t.Helper()
+	x := make([]float32, len(positions[0])*headDim)
+	for i := range x {
+		x[i] = ggmlInput(i % headDim)
+	}
+	at := slices.Concat(positions[:slices.Max(append([]uint8{0}, cfg.Axes...))+1]...)
+	testkit.NoError(t, posenc.Rotate(testkit.Must(posenc.NewRotary(cfg)).At(at), posenc.View[float32]{Data: x, Heads: 1, TokenStride: headDim}))
+	return x
+}
+
+// TestLlamaCppVision compares rotations of vision towers (GGML_ROPE_TYPE_VISION) with those
+// of ggml's own code.
+func TestLlamaCppVision(t *testing.T) {
+	var cases []struct {
+		Name      string
+		Config    map[string]any
+		HeadDim   int
+		Positions [][]int32
+		Rotated   []string
+	}
+	testkit.ReadJSON("testdata/llamacpp/vision.json", &cases)
+	for _, c := range cases {
+		cfg := testkit.Must(testkit.Must(HuggingFaceVision(testkit.Must(json.Marshal(c.Config)))).rotaryFor(kindOptions{}))
+		x := rotateRows(t, cfg, c.HeadDim, c.Positions) // ggml has four axes, of which the first two are rows and columns
+		// ggml's angles are products of up to 20 float32 numbers of positions below 64: their
+		// error is below 64·60·2^-24, that of elements below 8 times as much.
+		const tolerance = 8 * 64 * 60 * 0x1p-24
+		for row, digits := range c.Rotated {
+			for k, want := range testkit.Hex[float32](digits) {
+				if got := x[row*c.HeadDim+k]; math.Abs(float64(got)-float64(want)) > tolerance {
+					t.Errorf("%s: token %d, element %d is %v, ggml has %v", c.Name, row, k, got, want)
+				}
+			}
+		}
+	}
+}
+
+// llamaCalls is testdata/llamacpp/calls.json.gz: how llama.cpp calls ggml's rotation for
+// metadata of every architecture, and which keys its loaders read. calls.py there makes it.
+type llamaCalls struct {
+	Version       string                        `json:"version"`
+	Calls         []*llamaCall                  `json:"calls"`
+	Common        map[string]bool               `json:"common"` // keys that all architectures read: whether they must be there
+	Architectures map[string]*llamaArchitecture `json:"architectures"`
+}
+
+type llamaArchitecture struct {
+	Reads map[string]bool `json:"reads"`
+	Keys  map[string]any  `json:"keys"`
+	Cases []*llamaCase    `json:"cases"` // none: it does not rotate
+}
+
+type llamaCase struct {
+	Change  map[string]any `json:"change"`
+	Error   string         `json:"error"`   // llama.cpp does not load it
+	Layers  [][]int        `json:"layers"`  // numbers of calls
+	Tensors []string       `json:"tensors"` // of frequency factors, that the loader asks for
+}
+
+// llamaCall is what a node of the graph has that rotates.
+type llamaCall struct {
+	Mode       int     `json:"mode"`
+	NDims      int     `json:"n_dims"`
+	NOffs      int     `json:"n_offs"`
+	Width      int     `json:"width"`
+	Begin      int     `json:"begin"`
+	Stride     int     `json:"stride"`
+	Sections   [4]int  `json:"sections"`
+	NCtxOrig   int     `json:"n_ctx_orig"`
+	FreqBase   float64 `json:"freq_base"`
+	FreqScale  float64 `json:"freq_scale"`
+	ExtFactor  float64 `json:"ext_factor"`
+	AttnFactor float64 `json:"attn_factor"`
+	BetaFast   float64 `json:"beta_fast"`
+	BetaSlow   float64 `json:"beta_slow"`
+	Divisors   string  `json:"divisors"` // a tensor; "": none
+	Indexer    bool    `json:"indexer"`  // of sparse attention
+	Rotated    string  `json:"rotated"`  // the elements that rotate, at positions 17, 23, 29 and 31 of the axes
+}
+
+func readCalls() *llamaCalls {
+	c := new(llamaCalls)
+	decodeNumbers(testkit.ReadGolden("testdata/llamacpp/calls.json.gz"), c)
+	for _, a := range c.Architectures {
+		metadataTypes(a.Keys)
+		for _, one := range a.Cases {
+			metadataTypes(one.Change)
+		}
+	}
+	return c
+}
+
+// callDivisor is the value of tensors of frequency factors at a pair.
+func callDivisor(tensor string, pair int) float32 {
+	if tensor == "" {
+		return 1
+	}
+	return float32(len(tensor)) / 16 * (1 + float32(pair)/8)
+}
+
+// ladder are the frequencies of a call by the formulas of ggml (ggml_rope_yarn), and the
+// factor of its cosines and sines.
+func (c *llamaCall) ladder() (frequencies []float64, factor float64) {
+	factor = c.AttnFactor
+	if c.ExtFactor != 0 {
+		factor *= 1 + 0.1*math.Log(1/c.FreqScale)
+	}
+	corner := func(rotations float64) float64 {
+		return float64(c.NDims) * math.Log(float64(c.NCtxOrig)/(rotations*2*math.Pi)) / (2 * math.Log(c.FreqBase))
+	}
+	low, high := max(0, math.Floor(corner(c.BetaFast))), min(float64(c.NDims-1), math.Ceil(corner(c.BetaSlow)))
+	for i := range c.NDims / 2 {
+		f := math.Pow(c.FreqBase, -2*float64(i)/float64(c.NDims)) / float64(callDivisor(c.Divisors, i))
+		ramp := 1 - min(1, max(0, (float64(i)-low)/max(0.001, high-low)))
+		mix := ramp * c.ExtFactor
+		frequencies = append(frequencies, f*c.FreqScale*(1-mix)+f*mix)
+	}
+	return frequencies, factor
+}
+
+// differs says in what a configuration is not what a call computes; "": nothing.
+func (c *llamaCall) differs(t *testing.T, cfg posenc.RotaryConfig) string {
+	layout, axes := posenc.Interleaved, []uint8(nil)
+	const neoXMode, sectionsMode, interleavedMode = 2, 8, 40 // GGML_ROPE_TYPE
+	switch c.Mode {
+	case neoXMode:
+		layout = posenc.HalfSplit
+	case sectionsMode:
+		layout, axes = posenc.HalfSplit, testkit.Must(frequency.Sections(c.Sections[:]...))
+	case interleavedMode:
+		layout = posenc.HalfSplit
+		axes = testkit.Must(frequency.InterleavedSections(frequency.ImageSections{Time: c.Sections[0], Height: c.Sections[1], Width: c.Sections[2]}))
+	}
+	want, factor := c.ladder()
+	begin := c.NOffs
+	if c.Width < cfg.HeadDim && c.Stride != 0 {
+		begin += c.Begin % c.Stride
+	}
+	switch {
+	case cfg.Layout != layout:
+		return fmt.Sprintf("layout %v, want %v", cfg.Layout, layout)
+	case !slices.Equal(cfg.Axes, axes):
+		return fmt.Sprintf("axes %v, want %v", cfg.Axes, axes)
+	case cfg.RotaryDim != c.NDims:
+		return fmt.Sprintf("%d elements, want %d", cfg.RotaryDim, c.NDims)
+	case c.Width == cfg.HeadDim && cfg.Offset != begin || c.Width > cfg.HeadDim && cfg.RotaryDim != cfg.HeadDim:
+		return fmt.Sprintf("elements %d to %d of %d, want from %d of %d", cfg.Offset, cfg.Offset+cfg.RotaryDim, cfg.HeadDim, begin, c.Width)
+	}
+	const tolerance = 1e-6 // factors and bases are float32 in llama.cpp
+	for i, f := range want {
+		if math.Abs(cfg.InvFreq[i]-f) > tolerance*f {
+			return fmt.Sprintf("frequency %d is %.9g, want %.9g (base %g, scale %g, ext_factor %g, divisors %q)", i, cfg.InvFreq[i], f, c.FreqBase, c.FreqScale, c.ExtFactor, c.Divisors)
+		}
+	}
+	if got := cmp.Or(cfg.AttentionFactor, 1); math.Abs(got-factor) > tolerance*factor {
+		return fmt.Sprintf("attention factor %.9g, want %.9g", got, factor)
+	}
+	return c.rotates(t, cfg)
+}
+
+// rotates compares what ggml's rotation gives for a call; "": it agrees.
+//
+// ggml takes the angle of pair i as a product of i+1 float32 numbers: the
+// position, and i times powf(freq_base, -2/n_dims). u = 2^-24 bounds the relative
+// error of one rounding. Each of the i products has one; each factor has the
+// error of powf, below 2u, and that of its exponent, u·|ln factor|. The
+// division by freq_factors, the factor of interpolation and the mixture of
+// YaRN, all of positive numbers, add at most 12 more (the ramp is a quotient of
+// differences of integers, so that its error stays within three roundings).
+// Interpolation only makes the angle smaller, so that
+//
+//	|error of the angle| <= position · extrapolated frequency · u · (i·(3 + |ln factor|) + 12)
+//
+// with the frequency before interpolation, base^(-2i/n_dims)/freq_factors[i].
+// The cosine and sine of libm are within 1 unit in the last place, 2u, their
+// factor mscale is a product of float32 numbers and a logarithm, 12u, and the
+// rotation rounds three times. posenc's own rounding is within that. Beyond an
+// error of 2 every cosine would agree.
+func (c *llamaCall) rotates(t *testing.T, cfg posenc.RotaryConfig) string {
+	if c.Rotated == "" {
+		return ""
+	}
+	const u = 0x1p-24
+	cfg.HeadDim, cfg.Offset = cfg.RotaryDim, 0
+	positions := []int32{17, 23, 29, 31}
+	got, want := rotateRows(t, cfg, c.NDims, [][]int32{positions[:1], positions[1:2], positions[2:3], positions[3:]}), testkit.Hex[float32](c.Rotated)
+	logStep := -2 / float64(c.NDims) * math.Log(c.FreqBase)
+	for i := range c.NDims / 2 {
+		position := positions[0]
+		if cfg.Axes != nil {
+			position = positions[cfg.Axes[i]]
+		}
+		angle := float64(position) * math.Exp(float64(i)*logStep) / float64(callDivisor(c.Divisors, i))
+		angleError := angle * u * (float64(i)*(3-logStep) + 12)
+		a, b := testkit.PairAt(cfg.Layout, 0, i, c.NDims/2)
+		size := (math.Abs(float64(ggmlInput(a))) + math.Abs(float64(ggmlInput(b)))) * max(cfg.AttentionFactor, 1)
+		tolerance := size * (min(angleError, 2) + 20*u)
+		for _, k := range []int{a, b} {
+			if !(math.Abs(float64(got[k])-float64(want[k])) <= tolerance) {
+				return fmt.Sprintf("position %d, pair %d: %v, ggml has %v, tolerance %.3g", position, i, got[k], want[k], tolerance)
+			}
+		}
+	}
+	return ""
+}
+
+// notRun are architectures that rotate, of which llama.cpp builds no graph without the data
+// of weights. The value says what stands for the comparison.
+var notRun = map[string]string{
+	"clef":             "qwen35, whose loader and graph it calls",
+	"gemma4-assistant": "gemma4, by the same tables",
+}
+
+// notFollowed has what GGUF's documentation says of changes of metadata that it reads and
+// llama.cpp does not follow; "" for others.
+func notFollowed(arch string, change map[string]any) string {
+	window, has := change["attention.sliding_window"].(uint32)
+	switch {
+	case arch == "llama4" && has && window == 0:
+		return "all layers of Llama 4 without a window rotate"
+	case arch == "deepseek4" && change["nextn_predict_layers"] != nil:
+		return "llama.cpp counts these layers by their weights, and there are none here"
+	case change["attention.head_count_kv"] != nil:
+		return "layers without keys attend to nothing, whether their queries are rotated or not"
+	}
+	return ""
+}
+
+// unreadYaRN gives calls of YaRN the numbers of keys that llama.cpp does not read of an
+// architecture, and that count here.
+func (c *llamaCall) unreadYaRN(reads map[string]bool, change map[string]any) *llamaCall {
+	if c.ExtFactor == 0 {
+		return c
+	}
+	changed := *c
+	for key, field := range map[string]*float64{
+		"rope.scaling.yarn_ext_factor": &changed.ExtFactor, "rope.scaling.yarn_beta_fast": &changed.BetaFast, "rope.scaling.yarn_beta_slow": &changed.BetaSlow,
+	} {
+		if _, read := reads[key]; !read && change[key] != nil {
+			*field = float64(change[key].(float32))
+			changed.Rotated = "" // it was computed by other numbers
+		}
+	}
+	if changed.ExtFactor == 0 {
+		changed.AttnFactor = 1 // its factor is that of YaRN, which goes with it
+	}
+	return &changed
+}
+
+// TestLlamaCppCalls compares the reading of every architecture's metadata with the calls of
+// ggml's rotation that llama.cpp makes of them: each change of the metadata gives the same
+// rotations, or is refused: because llama.cpp has no use for
+// it, or for one of refusals.
+func TestLlamaCppCalls(t *testing.T) {
+	calls := readCalls()
+	var agree, refused, refusedToo, useless int
+	needed := map[string]bool{}
+	for _, name := range document.SortedKeys(calls.Architectures) {
+		a := calls.Architectures[name]
+		rotates := len(a.Cases) > 0 && a.Cases[0].Error == "" // llama.cpp builds a graph
+		_, otherwise := ggufNotRotary[name]
+		if unread := otherwise || ggufRefused[name] != ""; rotates && otherwise || !rotates && !unread && notRun[name] == "" {
+			t.Errorf("%s rotates in llama.cpp: %t", name, rotates)
+		} else if !rotates || unread {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			for i, c := range a.Cases {
+				if !testkit.Sampled(i, 8) {
+					continue
+				}
+				m, err := GGUF(calls.keys(name, c))
+				switch {
+				case c.Error != "" && err != nil:
+					refusedToo++
+				case c.Error != "": // what llama.cpp does not load without weights, mostly
+				case err == nil:
+					difference := calls.compare(t, a, c, m)
+					if difference != "" && notFollowed(name, c.Change) == "" {
+						t.Errorf("%v: %s", c.Change, difference)
+					}
+					agree++
+				case a.hasUseless(c):
+					useless++
+				case errors.Is(err, ErrNotRotary) && !slices.ContainsFunc(c.Layers, func(layer []int) bool { return len(layer) > 0 }):
+					agree++
+				default:
+					if key := refusedFor(name, err); refusals[key] == "" {
+						t.Errorf("%v: %v", c.Change, err)
+					} else {
+						needed[key] = true
+					}
+					refused++
+				}
+			}
+		})
+	}
+	t.Logf("%s: %d agree; refused are %d with a key that llama.cpp has no use for, %d that it does not load, %d others", calls.Version, agree, useless, refusedToo, refused)
+	if !testkit.AllRounds() {
+		return
+	}
+	for key := range refusals {
+		if !needed[key] {
+			t.Errorf("nothing is refused for %s", key)
+		}
+	}
+	if agree < 4000 {
+		t.Errorf("%d agree", agree)
+	}
+}
+
+// hasUseless says whether llama.cpp has no use for a key of a change: there is a smaller
+// change with the same calls.
+func (a *llamaArchitecture) hasUseless(c *llamaCase) bool {
+	return slices.ContainsFunc(a.Cases, func(smaller *llamaCase) bool {
+		for key, v := range smaller.Change {
+			if !reflect.DeepEqual(c.Change[key], v) {
+				return false
+			}
+		}
+		return len(smaller.Change) < len(c.Change) && reflect.DeepEqual(smaller.Layers, c.Layers)
+	})
+}
+
+// refusals are the keys for which metadata are refused that llama.cpp has a use for, with the reason.
+var refusals = map[string]string{
+	"attention.key_length_swa":         "fewer elements than rotate",
+	"attention.sliding_window":         "a window of 0 where there must be one",
+	"rope.dimension_count_swa":         "llama.cpp takes the elements of the first layer for all",
+	"rope.dimension_sections":          "sections that are not of half the rotated elements, or a fourth axis of interleaved ones: ggml goes round them again",
+	"rope.freq_base_swa":               "the part of a head that rotates, of layers that do not have a base of their own",
+	"rope.scaling.factor":              "multi-head latent attention scales its scores as for YaRN",
+	"rope.scaling.type":                "none beside a factor, which llama.cpp takes off layers without a window only; or tensors without longrope",
+	"rope.scaling.yarn_attn_factor":    "Grok, without YaRN",
+	"rope.scaling.yarn_ext_factor":     "Grok, without the type yarn",
+	"rope.scaling.yarn_log_multiplier": "multi-head latent attention whose mscale is not mscale_all_dim",
+}
+
+// refusedFor is the key that an error speaks of first.
+func refusedFor(arch string, err error) string {
+	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "modelconfig.GGUF: "), arch+".")
+	key, _, _ := strings.Cut(text, " ")
+	return strings.TrimSuffix(key, ",")
+}
+
+// keys are the metadata of a case, with tensors of frequency factors.
+func (calls *llamaCalls) keys(name string, c *llamaCase) map[string]any {
+	usual := calls.Architectures[name].Keys
+	keys := maps.Clone(usual)
+	rotaryDim := 0
+	for _, layer := range c.Layers {
+		for _, n := range layer {
+			rotaryDim = max(rotaryDim, calls.Calls[n].NDims)
+		}
+	}
+	for key, v := range c.Change {
+		switch list, isList := v.([]any); {
+		case key == "context":
+			continue
+		case strings.HasSuffix(key, ".weight"):
+			factors := make([]float32, rotaryDim/2)
+			for i := range factors {
+				factors[i] = callDivisor(key, i)
+			}
+			keys[key] = factors
+			continue
+		case isList && len(list) > 4: // one for each layer
+			count := int(usual[name+".block_count"].(uint32))
+			v = slices.Repeat(list, count)[:count]
+		}
+		keys[name+"."+key] = v
+	}
+	if n, ok := c.Change["rope.dimension_count"].(uint32); ok && usual[name+".attention.key_length_mla"] != nil {
+		keys[name+".attention.key_length"], keys[name+".attention.key_length_mla"] = 32+n, 128+n
+	}
+	return keys
+}
+
+// compare says in what a model differs from the calls of a case; "": nothing.
+func (calls *llamaCalls) compare(t *testing.T, a *llamaArchitecture, c *llamaCase, m *Model) string {
+	layers := m.Layers()
+	if len(layers) < len(c.Layers) {
+		return fmt.Sprintf("%d layers, llama.cpp rotates in %d", len(layers), len(c.Layers))
+	}
+	length := 1
+	if n, ok := c.Change["context"].(uint32); ok {
+		length = int(n)
+	}
+	type pair struct {
+		kind string
+		call int
+	}
+	compared := map[pair]bool{}
+	for i, layer := range layers {
+		var attention, indexer int
+		if i < len(c.Layers) {
+			for _, n := range c.Layers[i] {
+				call, kind := calls.Calls[n], layer.Kind
+				if call.Indexer {
+					kind = ""
+					if layer.Indexer {
+						kind = description.IndexerKind
+					}
+					indexer++
+				} else {
+					attention++
+				}
+				if compared[pair{kind, n}] || call.Indexer && kind == "" || !call.Indexer && !layer.Rotates {
+					continue
+				}
+				compared[pair{kind, n}] = true
+				cfg, err := m.rotaryFor(kindOptions{LayerType: kind, SequenceLength: length})
+				if err != nil {
+					return err.Error()
+				}
+				if difference := call.unreadYaRN(a.Reads, c.Change).differs(t, cfg); difference != "" {
+					return fmt.Sprintf("layer %d (%q): %s", i, kind, difference)
+				}
+			}
+		}
+		if layer.Rotates != (attention > 0) {
+			return fmt.Sprintf("layer %d rotates: %v, llama.cpp has %d calls", i, layer.Rotates, attention)
+		}
+		if layer.Indexer != (indexer > 0) {
+			return fmt.Sprintf("layer %d has an indexer: %t, llama.cpp has %d calls", i, layer.Indexer, indexer)
+		}
+	}
+	return ""
+}
+
+// harmlessGGUF are beginnings of keys that loaders read and that change nothing in the
+// rotation of queries and keys, with the reason.
+var harmlessGGUF = map[string]string{
+	"adapters.": "adapters", "attention.causal": "the mask", "attention.clamp_kqv": "before the rotation", "attention.indexer.block_size": "which keys are chosen", "attention.indexer.head_count": "number of heads", "attention.indexer.local_blocks": "which keys are chosen",
+	"attention.indexer.top_k": "which keys are chosen", "attention.key_length_mla": "heads with the part that does not rotate; rope.dimension_count is the part that does",
+	"attention.kv_lora_rank": "before the rotation", "attention.layer_norm": "norms", "attention.output_": "after the attention", "attention.q_lora_rank": "before the rotation",
+	"attention.scale": "the scores", "attention.shared_kv_layers": "layers that take the keys of others, rotated",
+	"attention.temperature_": "scales of queries, which Layer.QueryScaling has", "attention.value_": "values", "attn_logit_softcapping": "the scores",
+	"block_count": "in every case", "block_size": "tokens of a draft", "classifier.": "the head of the model", "conv": "convolutions", "decision.": "the head of the model",
+	"deepstack_mapping": "images", "dense_": "the head of the model", "embedding_length": "in every case", "embedding_scale": "embeddings", "expert": "experts", "features_length": "audio",
+	"feed_forward_length": "feed-forward layers", "final_logit_softcapping": "logits", "general.name": "a name", "hash_layer_count": "experts", "hidden_activation": "feed-forward layers",
+	"hrm.": "how often the layers run", "hyper_connection.epsilon": "residual streams", "hyper_connection.low_rank": "residual streams", "hyper_connection.magnitude": "residual streams", "hyper_connection.sinkhorn_iterations": "residual streams", "interleave_moe_layer_step": "experts", "kda.": "recurrent layers", "logit_scale": "logits", "moe_every_n_layers": "experts",
+	"n_deepstack_layers": "images", "norm_before_": "norms", "num_loops": "how often the layers run", "ple.": "embeddings", "pooling_type": "the head of the model", "posnet.": "audio",
+	"residual_scale": "residual streams", "router_logit_softcapping": "experts", "selector_": "drafts", "shortconv.": "convolutions", "skip_loop_final_norm": "norms",
+	"ssm.": "recurrent layers", "swiglu_": "feed-forward layers", "swin_norm": "norms", "target_": "the model drafted for", "use_parallel_residual": "residual streams", "vocab_size": "embeddings", "xielu.": "feed-forward layers",
+}
+
+// TestLlamaCppKeys shows that TestLlamaCppCalls changes every key that a loader of llama.cpp
+// reads, except the keys of harmlessGGUF; and that GGUF has an entry for every architecture.
+func TestLlamaCppKeys(t *testing.T) {
+	calls := readCalls()
+	changed, used := map[string]bool{}, map[string]bool{}
+	for _, a := range calls.Architectures {
+		for _, c := range a.Cases {
+			for key := range c.Change {
+				changed[key] = true
+			}
+		}
+	}
+	check := func(name, key string) {
+		harmless := false
+		for prefix := range harmlessGGUF {
+			if strings.HasPrefix(key, prefix) {
+				harmless, used[prefix] = true, true
+			}
+		}
+		if !harmless && !changed[key] {
+			t.Errorf("%s reads %s, which no case has", name, key)
+		}
+	}
+	for key := range calls.Common {
+		check("every loader", key)
+	}
+	for _, name := range document.SortedKeys(calls.Architectures) {
+		a := calls.Architectures[name]
+		_, known := ggufArchitectures[name]
+		if _, otherwise := ggufNotRotary[name]; !known && !otherwise && ggufRefused[name] == "" {
+			t.Errorf("%s has no entry", name)
+		}
+		if !known {
+			continue
+		}
+		for key := range a.Reads {
+			check(name, key)
+		}
+	}
+	for prefix := range harmlessGGUF {
+		if !used[prefix] {
+			t.Errorf("no loader reads %s", prefix)
+		}
+	}
+	for name, instead := range notRun {
+		like, _, _ := strings.Cut(instead, ",")
+		got, want := ggufArchitectures[name], ggufArchitectures[like]
+		got.Name, got.Also, got.Traps = want.Name, want.Also, want.Traps
+		if name == "clef" && !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is not read as %s", name, like)
+		}
+	}
 }

@@ -366,3 +366,13 @@ func TestFamilyOfType(t *testing.T) {
 		t.Errorf("%d types have several axes", families)
 	}
 }
+
+// A type that is known has no candidates, although another type has its keys.
+func TestCandidates(t *testing.T) {
+	for modelType, want := range map[string]int{"brandnew": 1, "llama": 0} {
+		types := Candidates([]byte(`{"model_type": "` + modelType + `", "hidden_size": 4096, "num_attention_heads": 32, "num_layers": 40, "kv_channels": 128, "rope_ratio": 50}`))
+		if len(types) != want {
+			t.Errorf("%s: %q", modelType, types)
+		}
+	}
+}

@@ -25,9 +25,7 @@ func HuggingFaceMultimodal(config []byte) (multimodal.Model, multimodal.TokenIDs
 	r.FailIf(!ok, ErrValue, "model_type", "absent", "the type of a model, such as \"qwen2_vl\"")
 	for h := models.HolderOf(modelType); r.Err == nil && h != nil && models.HolderOf(h.Text.Type) != nil; h = models.HolderOf(modelType) { // a thinker, or the model of a retriever
 		inner, _ := r.Object(h.Text.Key)
-		within := r.Within(h.Text.Key, inner)
-		within.Err = r.Err
-		r = within
+		r = r.Within(h.Text.Key, inner)
 		if modelType, ok = r.Text("model_type"); !ok {
 			modelType = h.Text.Type
 		}
@@ -36,16 +34,13 @@ func HuggingFaceMultimodal(config []byte) (multimodal.Model, multimodal.TokenIDs
 		return fail(r.Err)
 	}
 	family, err := multimodal.FamilyOf(modelType)
-	h := models.HolderOf(modelType)
-	if err != nil && (h == nil || h.Positions == "") {
+	h := cmp.Or(models.HolderOf(modelType), new(models.Holder))
+	if err != nil && h.Positions == "" {
 		return fail(document.ValueError(ErrUnknown, function, "model_type", document.Quoted(modelType), "a type in docs/multimodal.md (%v)", err))
 	}
 	m := multimodal.Model{Family: family}
-	if h == nil || h.Positions != "" || family == multimodal.Ming {
-		hint := "set the fields of multimodal.Model from the model's own code"
-		if h != nil && h.Positions != "" {
-			hint = h.Positions
-		}
+	if h.Name == "" || h.Positions != "" || family == multimodal.Ming {
+		hint := cmp.Or(h.Positions, models.CodesOwn)
 		return fail(document.ValueError(ErrUnknown, function, "model_type", document.Quoted(modelType), "a type whose file has the parameters of positions; for this one %s", hint))
 	}
 	vision, _ := r.Object("vision_config")

@@ -3,6 +3,7 @@ package modelconfig
 import (
 	"errors"
 
+	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/gguf"
 	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
@@ -47,8 +48,7 @@ func Candidates(config []byte) (types []string) {
 	if _, asIs := HuggingFace(config); err != nil || asIs == nil || !errors.Is(asIs, ErrUnknown) || models.Reads(name) {
 		return nil
 	}
-	text := func(v *models.Vendor, add func(...string)) { models.AddTypes(v.Types, add) }
-	for _, names := range [][]string{models.NamesOf(text), models.NamesOf((*models.Vendor).AddHolders)} {
+	for _, names := range [][]string{models.Types.Names(), models.Holders.Names()} {
 		for _, name := range names {
 			if h := models.HolderOf(name); h != nil {
 				if _, holds := keys[h.Text.Key].(document.Object); !holds {
@@ -98,23 +98,21 @@ func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
 //
 // options is at most one Options. Errors are those of HuggingFace.
 func GGUF(keys map[string]any, options ...Options) (*Model, error) {
-	o, err := one("GGUF", options)
-	if err != nil {
-		return nil, err
-	}
-	d, err := gguf.Read(keys, o.Type)
-	if err != nil {
-		return nil, err
-	}
-	return modelOf(d, "GGUF")
+	return read("GGUF", options, func(as string) (*description.Description, error) { return gguf.Read(keys, as) })
 }
 
 func fromHuggingFaceFile(function string, config []byte, options []Options, vision bool) (*Model, error) {
+	return read(function, options, func(as string) (*description.Description, error) {
+		return huggingface.Read(function, config, as, vision)
+	})
+}
+
+func read(function string, options []Options, describe func(as string) (*description.Description, error)) (*Model, error) {
 	o, err := one(function, options)
 	if err != nil {
 		return nil, err
 	}
-	d, err := huggingface.Read(function, config, o.Type, vision)
+	d, err := describe(o.Type)
 	if err != nil {
 		return nil, err
 	}

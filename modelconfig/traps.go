@@ -21,7 +21,7 @@ type Trap struct {
 // them; an implementation that you compare with may not.
 func (m *Model) Traps() []Trap {
 	known := huggingFaceTraps
-	if m.of().Format == description.FromGGUF {
+	if m.of().GGUF {
 		known = ggufTraps
 	}
 	var traps []Trap
@@ -83,7 +83,7 @@ var derivedTraps = []modelTrap{
 	{Trap: Trap{"some_layers_are_scaled", "the scaling rule is of some layers; the others have the frequencies of their base"}, of: scalesSomeLayers},
 	{Trap: Trap{"frequencies_depend_on_the_length", "sequences beyond `Model.DependsOnLength` have other frequencies; keys of a cache must be rotated by those of the queries"}, kind: func(k description.Kind) bool { return k.Rule.Trained != 0 }},
 	{Trap: Trap{"the_layout_differs_by_file", "the Hub's files have the elements of a head in half-split order, GGUF files in interleaved order, because the conversion reorders the weights of Q and K: take the layout from the description beside the weights"}, of: func(m *Model) bool {
-		return models.LayoutDiffers(m.of().ModelType, m.of().Format == description.FromGGUF)
+		return models.LayoutDiffers(m.of().ModelType, m.of().GGUF)
 	}},
 }
 

@@ -1,7 +1,13 @@
 package relative_test
 
 import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
+	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -328,4 +334,143 @@ func digestProducts(d *testkit.Digest, heads, rows, columns int) relative.Produc
 	p.HeadStride = rows*p.RowStride + d.Below(5)
 	p.Data = testkit.DigestElements[float32](d, heads*p.HeadStride)
 	return p
+}
+
+// float32s is a list of float32 in golden vectors: little endian, in base64.
+type float32s []float32
+
+func (s *float32s) UnmarshalJSON(text []byte) error {
+	var encoded string
+	if err := json.Unmarshal(text, &encoded); err != nil {
+		return err
+	}
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return err
+	}
+	*s = make(float32s, len(data)/4)
+	for i := range *s {
+		(*s)[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return nil
+}
+
+// ulps returns how many float32 lie between two of the same sign.
+func ulps(a, b float32) int {
+	return max(int(math.Float32bits(a))-int(math.Float32bits(b)), int(math.Float32bits(b))-int(math.Float32bits(a)))
+}
+
+// magnitudes returns |x|.
+func magnitudes(x []float32) []float32 {
+	list := make([]float32, len(x))
+	for i, v := range x {
+		list[i] = float32(math.Abs(float64(v)))
+	}
+	return list
+}
+
+// compareSums compares what call makes of inputs that of returns with what a framework does: sums
+// of up to n products each. In any order, with roundings of products or without, each is off by
+// at most n roundings of 2^-24 of the sum of the magnitudes, which call makes of the magnitudes of
+// its inputs.
+func compareSums(t *testing.T, what string, n int, want []float32, call func(of func(x []float32) []float32) []float32) {
+	t.Helper()
+	got, sizes := call(func(x []float32) []float32 { return x }), call(magnitudes)
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d sums, want %d", what, len(got), len(want))
+	}
+	for i, w := range want {
+		if bound := 2 * float64(n+1) * 0x1p-24 * float64(sizes[i]); !(math.Abs(float64(got[i]-w)) <= bound) {
+			t.Fatalf("%s: element %d is %v, want %v within %v", what, i, got[i], w, bound)
+		}
+	}
+}
+
+// headed is [heads][tokens][dim].
+func headed(x []float32, heads, tokens, dim int) posenc.View[float32] {
+	return posenc.View[float32]{Data: x, Heads: heads, TokenStride: dim, HeadStride: tokens * dim}
+}
+
+// scaled divides scores by the root of the size of a head, here a power of two.
+func scaled(scores []float32, headDim int) []float32 {
+	for i := range scores {
+		scores[i] *= float32(1 / math.Sqrt(float64(headDim)))
+	}
+	return scores
+}
+
+// orNone returns buckets that are made; where any arguments are wanted also nil and zero
+// ones, of which there are none.
+func orNone[B any](a *testkit.Arguments, buckets func() (*B, int)) (*B, int) {
+	switch {
+	case a.Rarely():
+		return nil, 0
+	case a.Rarely():
+		return new(B), 0
+	}
+	return buckets()
+}
+
+// registerBuckets registers the case of a method that returns the bucket of a distance.
+func registerBuckets(method string, bucketsOf func(a *testkit.Arguments) (bucket func(distance int) int, count int), digests func(add testkit.AddDigest, method string)) struct{} {
+	return testkit.Register(testkit.Case{
+		Function: method,
+		Call: func(a *testkit.Arguments) testkit.Call {
+			bucket, count := bucketsOf(a)
+			distance := a.Number(-300, 300)
+			return testkit.Call{Run: func() error {
+				if n := bucket(distance); n < 0 || n >= max(count, 1) {
+					return fmt.Errorf("%d is not below %d", n, count)
+				}
+				return nil
+			}}
+		},
+		NeverFails: true,
+		Digests:    func(add testkit.AddDigest) { digests(add, method) },
+	})
+}
+
+// The farthest distances have buckets, and none has one without buckets. The largest tables are
+// monotone.
+func TestBucketLimits(t *testing.T) {
+	for i, test := range []struct {
+		bucket func(distance int) int
+		want   map[int]int
+	}{
+		{mustT5Buckets(32, 128, true).Bucket, map[int]int{math.MinInt: 15, math.MaxInt: 31}},
+		{mustT5Buckets(1024, 65536, false).Bucket, map[int]int{-65536: 1023}},
+		{new(relative.T5Buckets).Bucket, map[int]int{5: 0}},
+		{mustDeBERTaBuckets(256, 512).Position, map[int]int{512: 511, -512: 0, math.MaxInt: 511, math.MinInt: 0}},
+		{mustDeBERTaBuckets(0, 512).Position, map[int]int{512: 1023, -513: 0, math.MinInt: 0}},
+		{new(relative.DeBERTaBuckets).Position, map[int]int{5: 0}},
+	} {
+		for distance, want := range test.want {
+			if got := test.bucket(distance); got != want {
+				t.Errorf("buckets %d: distance %d is in %d, want %d", i, distance, got, want)
+			}
+		}
+	}
+	t5, deberta := mustT5Buckets(1024, 65536, false), mustDeBERTaBuckets(1024, 65536)
+	for n := range 70000 {
+		for _, step := range []int{t5.Bucket(-n-1) - t5.Bucket(-n), deberta.Position(n+1) - deberta.Position(n)} {
+			if step < 0 || step > 1 {
+				t.Fatalf("from distance %d to the next, buckets differ by %d", n, step)
+			}
+		}
+	}
+}
+
+// digestBuckets adds the buckets of distances up to most, and the farthest.
+func digestBuckets(d *testkit.Digest, most int, bucket func(distance int) int) {
+	for n := -most; n <= most; n++ {
+		d.Add(int32(bucket(n)))
+	}
+	d.Add(int32(bucket(math.MinInt32)), int32(bucket(math.MaxInt32)))
+}
+
+func TestMain(m *testing.M)  { testkit.Main(m) }
+func TestCases(t *testing.T) { testkit.TestCases(t) }
+func FuzzCases(f *testing.F) { testkit.FuzzCases(f) }
+func TestReceivers(t *testing.T) {
+	testkit.CheckReceivers(t, relative.T5Buckets{}, relative.DeBERTaBuckets{})
 }

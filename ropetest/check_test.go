@@ -1,10 +1,13 @@
 package ropetest_test
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -306,6 +309,233 @@ func fuzzCheck[E posenc.Element](t *testing.T, seed uint64, model *modelconfig.M
 	for _, text := range r.failures {
 		if text == "" || strings.Contains(text, "%!") {
 			t.Errorf("%q", r.failures)
+		}
+	}
+}
+
+// The file of models has those with golden vectors, of each the same keys; -update writes them anew.
+func TestModels(t *testing.T) {
+	needGolden(t)
+	var lines []string
+	for name := range ropetest.Models() {
+		var config bytes.Buffer
+		testkit.NoError(t, json.Compact(&config, testkit.Must(os.ReadFile(filepath.Join(golden, "configs", name+".json")))))
+		lines = append(lines, fmt.Sprintf("%q: %s", name, &config))
+	}
+	if len(lines) != 40 {
+		t.Errorf("%d models, want the forty that the documentation says", len(lines))
+	}
+	want := "{\n" + strings.Join(lines, ",\n") + "\n}\n"
+	if *testkit.Update {
+		testkit.NoError(t, os.WriteFile("models.json", []byte(want), 0o666))
+	} else if string(testkit.Must(os.ReadFile("models.json"))) != want {
+		t.Error("models.json is not what testdata of modelconfig has: go test ./ropetest -run TestModels -update")
+	}
+	for range ropetest.Models() {
+		break // a loop may end early
+	}
+}
+
+// The forty have every kind of layer that those with golden vectors have.
+func TestModelsHaveEverything(t *testing.T) {
+	needGolden(t)
+	has := map[string]bool{}
+	for _, config := range ropetest.Models() {
+		for _, feature := range features(testkit.Must(modelconfig.HuggingFace(config))) {
+			has[feature] = true
+		}
+	}
+	for _, file := range testkit.Must(filepath.Glob(filepath.Join(golden, "configs", "*.json"))) {
+		for _, feature := range features(testkit.Must(modelconfig.HuggingFace(testkit.Must(os.ReadFile(file))))) {
+			if !has[feature] {
+				t.Errorf("no model like %s has %s", filepath.Base(file), feature)
+			}
+		}
+	}
+	if len(has) < 20 {
+		t.Errorf("%d features, want more", len(has))
+	}
+}
+
+// features are the model's traps, and of its layers rule, layout, part, axes and factor.
+func features(model *modelconfig.Model) (list []string) {
+	for _, trap := range model.Traps() {
+		list = append(list, fmt.Sprint("the trap ", trap.Name))
+	}
+	beyond, _ := model.DependsOnLength()
+	rope := testkit.Must(model.Rope(modelconfig.RopeOptions{SequenceLength: beyond}))
+	for i, layer := range model.Layers() {
+		if !layer.Rotates {
+			list = append(list, "a layer that does not rotate")
+			continue
+		}
+		cfg := rope.Rotary(i).Config()
+		list = append(list, "rule "+layer.Rule.Name, fmt.Sprintf("%v of a part: %v, offset: %v, axes: %v, factor: %v",
+			cfg.Layout, cfg.RotaryDim < cfg.HeadDim, cfg.Offset > 0, cfg.Axes != nil, cfg.AttentionFactor != 1))
+	}
+	return list
+}
+
+// engine is what an engine knows of a model. Its frequencies are golden ones, of transformers.
+type engine struct {
+	tokens int // of its tables
+	layers []layer
+}
+
+type layer struct {
+	rotates              bool
+	layout               posenc.Layout
+	headDim, offset, dim int
+	base                 float64   // before a scaling rule
+	exact                []float64 // frequencies, and as transformers has them in float32
+	float32              []float32
+	factor               float64
+}
+
+const golden = "../modelconfig/testdata/transformers/"
+
+func needGolden(t testing.TB) {
+	t.Helper()
+	if _, err := os.Stat(golden); err != nil {
+		t.Skip("NOT TESTED: golden vectors are in the repository, not in the module's zip")
+	}
+}
+
+// engineOf reads a model's golden vectors.
+func engineOf(t testing.TB, name string, model *modelconfig.Model, tokens int) *engine {
+	t.Helper()
+	needGolden(t)
+	var v struct {
+		Layers [][2]any `json:"layers"` // kind, rotates
+		Cases  []struct {
+			Kind    string `json:"layer_type"`
+			Seq     int    `json:"seq"`
+			InvFreq string `json:"inv_freq"`
+			Exact   struct {
+				InvFreq   string `json:"inv_freq"`
+				Attention string `json:"attention_factor"`
+			} `json:"exact"`
+		} `json:"cases"`
+	}
+	testkit.ReadJSON(filepath.Join(golden, "vectors", name+".json"), &v)
+	beyond, depends := model.DependsOnLength()
+	rope := testkit.Must(model.Rope(modelconfig.RopeOptions{SequenceLength: tokens}))
+	e := &engine{tokens: tokens}
+	for i, of := range v.Layers {
+		l := layer{rotates: of[1] == true}
+		for _, c := range v.Cases {
+			if l.rotates && c.Kind == of[0] && (!depends || c.Seq == tokens || c.Seq == 0 && tokens <= beyond) {
+				cfg := rope.Rotary(i).Config()
+				l.layout, l.headDim, l.offset, l.dim = cfg.Layout, cfg.HeadDim, cfg.Offset, cfg.RotaryDim
+				l.base = model.Layers()[i].Rule.Base
+				l.exact, l.float32 = testkit.Hex[float64](c.Exact.InvFreq), testkit.Hex[float32](c.InvFreq)
+				l.factor = testkit.Hex[float64](c.Exact.Attention)[0]
+			}
+		}
+		if l.rotates && l.exact == nil {
+			t.Fatalf("%s: no golden frequencies of layer %d with %d tokens", name, i, tokens)
+		}
+		e.layers = append(e.layers, l)
+	}
+	return e
+}
+
+// pair returns the elements of a pair, of which the layout is one or the other.
+func (l *layer) pair(i int) (a, b int) {
+	if l.layout == posenc.HalfSplit {
+		return l.offset + i, l.offset + i + l.dim/2
+	}
+	return l.offset + 2*i, l.offset + 2*i + 1
+}
+
+type rotation = func(layer int, positions []int32, heads []float32)
+
+// loops are how engines in Go rotate, each with the precision of its angles.
+var loops = []struct {
+	name     string
+	rounding frequency.Rounding
+	of       func(e *engine) rotation
+}{
+	{"tables of float32", frequency.Float32, tables},
+	{"complex numbers", frequency.Exact, complexNumbers},
+}
+
+// tables makes cosines and sines of all positions when a model is loaded, of angles in float32.
+// Pairs stay in their places.
+func tables(e *engine) rotation {
+	type table struct{ cos, sin []float32 }
+	made := map[string]*table{}
+	tables := make([]*table, len(e.layers))
+	for n := range e.layers {
+		l := &e.layers[n]
+		if !l.rotates {
+			continue
+		}
+		key := fmt.Sprint(l.float32, l.factor)
+		if made[key] == nil {
+			t := &table{}
+			for p := range e.tokens + 1 {
+				for _, w := range l.float32 {
+					sin, cos := math.Sincos(float64(float32(p) * w))
+					t.cos, t.sin = append(t.cos, float32(cos)*float32(l.factor)), append(t.sin, float32(sin)*float32(l.factor))
+				}
+			}
+			made[key] = t
+		}
+		tables[n] = made[key]
+	}
+	return func(n int, positions []int32, heads []float32) {
+		l, t := &e.layers[n], tables[n]
+		if t == nil {
+			return
+		}
+		pairs := l.dim / 2
+		perToken := len(heads) / len(positions)
+		for token, p := range positions {
+			cos, sin := t.cos[int(p)*pairs:][:pairs], t.sin[int(p)*pairs:][:pairs]
+			for at := token * perToken; at < (token+1)*perToken; at += l.headDim {
+				head := heads[at:][:l.headDim]
+				for i := range pairs {
+					a, b := l.pair(i)
+					x, y := head[a], head[b]
+					head[a], head[b] = x*cos[i]-y*sin[i], y*cos[i]+x*sin[i]
+				}
+			}
+		}
+	}
+}
+
+// complexNumbers multiplies pairs as complex numbers, of all tokens of a step at once, and writes
+// them as the model's own code does.
+func complexNumbers(e *engine) rotation {
+	return func(n int, positions []int32, heads []float32) {
+		l := &e.layers[n]
+		if !l.rotates {
+			return
+		}
+		cis := make([]complex64, len(positions)*len(l.exact))
+		for token, p := range positions {
+			for i, w := range l.exact {
+				sin, cos := math.Sincos(float64(p) * w)
+				cis[token*len(l.exact)+i] = complex(float32(cos*l.factor), float32(sin*l.factor))
+			}
+		}
+		turned := make([]complex64, len(l.exact))
+		perToken := len(heads) / len(positions) / l.headDim
+		for h := range len(heads) / l.headDim {
+			head := heads[h*l.headDim:][:l.headDim]
+			for i := range turned {
+				a, b := l.pair(i)
+				turned[i] = complex(head[a], head[b]) * cis[h/perToken*len(turned)+i]
+			}
+			to := *l
+			if l.layout == posenc.InterleavedToHalfSplit {
+				to.layout = posenc.HalfSplit
+			}
+			for i, z := range turned {
+				a, b := to.pair(i)
+				head[a], head[b] = real(z), imag(z)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/format"
 	"slices"
@@ -186,7 +187,10 @@ func definition(o *operation.Operation) string {
 // moved, of any type.
 func defined(o *operation.Operation, c operation.Call) string {
 	name := "generic." + c.Function
-	if e := o.Types.To; e != operation.B32 && e != operation.B16 {
+	switch e := o.Types.To; {
+	case c.Types != operation.Types{}:
+		name += c.Types.String()
+	case e != operation.B32 && e != operation.B16:
 		name += o.Types.String()
 	}
 	return name
@@ -201,7 +205,7 @@ func loops(operations []operation.Operation) ([]byte, error) {
 		if !isLoop(&o) {
 			continue
 		}
-		overRows(&b, &o, loopName(&o), definition(&o))
+		overRows(&b, &o, loopName(&o), o.Geometry().Between+"\n"+definition(&o))
 	}
 	return format.Source(b.Bytes())
 }
@@ -253,6 +257,75 @@ func accesses(operations []operation.Operation) ([]byte, error) {
 		overRows(&b, &o, accessesName(&o), strings.Join(calls, "\n"))
 	}
 	return format.Source(b.Bytes())
+}
+
+// formats returns the file of package kernels with a switch from kinds to each group of operations that
+// quantize or read what is quantized.
+func formats(operations []operation.Operation) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%spackage kernels\n\nimport \"github.com/go-posenc/posenc/generic\"\n", header)
+	for _, name := range []string{"RotateQuantize", "Quantize", "Dequantize"} {
+		list := []operation.Parameter{{Name: "impl", Type: "Implementation"}, {Name: "kind", Type: "Kind"}}
+		var kinds []string // in order
+		members := map[string][]operation.Operation{}
+		for _, o := range bound(operations) {
+			if !strings.HasPrefix(o.Base, name) || !slices.Contains([]string{"rotatequantize", "quantize", "blocks"}, o.Family) {
+				continue
+			}
+			kind := max(o.Types.To, o.Types.From).Kinds()
+			if members[kind] == nil {
+				kinds = append(kinds, kind)
+			}
+			members[kind] = append(members[kind], o)
+			all := parameters(&o)
+			if o.Layout != "" {
+				all = append(all, operation.Parameter{Name: "halfSplit", Type: "bool"})
+			}
+			for _, p := range all {
+				if p.OfKind == "" && !slices.ContainsFunc(list, func(q operation.Parameter) bool { return q.Name == p.Name }) {
+					list = append(list, p)
+				}
+			}
+		}
+		fmt.Fprintf(&b, "\n// %s calls the operation of a kind. Where a kind has scales or one scale, scales are nil or not.\nfunc %[1]s(%s) {\nswitch kind {\n", name, fields(list))
+		for _, kind := range kinds {
+			fmt.Fprintf(&b, "case %s:\n%s", kind, oneOf(members[kind]))
+		}
+		b.WriteString("}\n}\n")
+	}
+	return format.Source(b.Bytes())
+}
+
+// oneOf returns the call of one of the operations of a kind, which differ by layout and by scales.
+func oneOf(operations []operation.Operation) string {
+	scaled := func(o *operation.Operation) bool {
+		return slices.ContainsFunc(o.Parameters, func(p operation.Parameter) bool { return p.Name == "scales" && p.Written })
+	}
+	unscaled := slices.ContainsFunc(operations, func(o operation.Operation) bool { return !scaled(&o) })
+	cases := make([]string, 4) // those with more conditions first
+	for _, o := range operations {
+		i, conditions := 3, []string(nil)
+		if scaled(&o) && unscaled {
+			i, conditions = i-2, append(conditions, "scales != nil")
+		}
+		if o.Layout == operation.HalfSplit {
+			i, conditions = i-1, append(conditions, "halfSplit")
+		}
+		call := o.BindingName() + "(impl"
+		for _, p := range parameters(&o) {
+			call += ", " + cmp.Or(p.OfKind, p.Name)
+		}
+		call += ")\n"
+		switch {
+		case len(operations) == 1:
+			return call
+		case conditions == nil:
+			cases[i] = "default:\n" + call
+		default:
+			cases[i] = "case " + strings.Join(conditions, " && ") + ":\n" + call
+		}
+	}
+	return "switch {\n" + strings.Join(cases, "") + "}\n"
 }
 
 // constants returns a file with the constants that a package shares with the kernels.

@@ -72,6 +72,7 @@ func generate(operations []operation.Operation) (map[string][]byte, error) {
 		"kernels/bind_arm64.go":            func() ([]byte, error) { return bindings("arm64", operations) },
 		"kernels/bind_other.go":            func() ([]byte, error) { return bindings("", operations) },
 		"kernels/loops.go":                 func() ([]byte, error) { return loops(operations) },
+		"kernels/formats.go":               func() ([]byte, error) { return formats(operations) },
 		"kernels/accesses.go":              func() ([]byte, error) { return accesses(operations) },
 		"internal/operations/registry.go":  func() ([]byte, error) { return registry(operations) },
 		"kernels/registry_test.go":         func() ([]byte, error) { return privateRegistry(operations) },

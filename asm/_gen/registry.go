@@ -134,10 +134,12 @@ func element(o *operation.Operation, p operation.Parameter) operation.Element {
 
 func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
-// plainRuns is the function that an operation runs without a kernel, or "".
+// plainRuns is the function that takes the first slice where an operation runs without a kernel, or "".
 func plainRuns(o *operation.Operation) string {
-	if len(o.Definition) > 0 {
-		return defined(o, o.Definition[0])
+	for _, c := range o.Definition {
+		if first := o.Parameters[0].Name; c.To == first || slices.Contains(c.Arguments, first) {
+			return defined(o, c)
+		}
 	}
 	return o.Runs
 }
@@ -171,7 +173,7 @@ func single(o *operation.Operation, name string) bool {
 func rowDefinition(o *operation.Operation) string {
 	row := func(name string) (list []string) {
 		i := slices.IndexFunc(o.Parameters, func(p operation.Parameter) bool { return p.Name == name })
-		p := operation.Parameter{Kind: operation.Slice, Name: name, Type: "[]" + o.Types.To.Go()} // a slice of a row
+		p := operation.Parameter{Kind: operation.Slice, Name: name, Type: "[]float32"} // a slice of a row, or of what it is made of
 		if i >= 0 {
 			p = o.Parameters[i]
 		}

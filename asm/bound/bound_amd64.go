@@ -81,3 +81,15 @@ func StoreHalvesNonTemporalF32AVX2(x *float32, n int, value float32)
 //
 //go:noescape
 func StoreHalvesNonTemporalF32AVX512(x *float32, n int, value float32)
+
+// LoadStoreNonTemporalF32AVX2 loads x[i] for i < n, a multiple of 32, and for every
+// 32 of them stores 0 to 64 bytes to y, whole lines by non-temporal stores: what a cache of
+// quantized numbers has to load and store. y is aligned to 64 bytes.
+//
+//go:noescape
+func LoadStoreNonTemporalF32AVX2(x *float32, y *float32, n int, bytes int)
+
+// LoadStoreNonTemporalPrefetchF32AVX2 is LoadStoreNonTemporalF32 with lines ahead prefetched.
+//
+//go:noescape
+func LoadStoreNonTemporalPrefetchF32AVX2(x *float32, y *float32, n int, bytes int)

@@ -421,3 +421,73 @@ done2:
 	SFENCE
 	VZEROUPPER
 	RET
+
+// func LoadStoreNonTemporalF32AVX2(x *float32, y *float32, n int, bytes int)
+// Requires: AVX
+TEXT ·LoadStoreNonTemporalF32AVX2(SB), $0-32
+	MOVQ  x+0(FP), AX
+	MOVQ  n+16(FP), CX
+	MOVQ  y+8(FP), DX
+	MOVQ  bytes+24(FP), BX
+	XORQ  SI, SI
+	TESTQ CX, CX
+	JZ    done3
+
+loop1:
+	VMOVUPS  (AX), Y0
+	VMOVUPS  32(AX), Y0
+	VMOVUPS  64(AX), Y0
+	VMOVUPS  96(AX), Y0
+	ADDQ     BX, SI
+	CMPQ     SI, $0x40
+	JLT      next2
+	SUBQ     $0x40, SI
+	VMOVNTPS Y0, (DX)
+	VMOVNTPS Y0, 32(DX)
+	ADDQ     $0x40, DX
+
+next2:
+	ADDQ $0x00000080, AX
+	SUBQ $0x20, CX
+	JNZ  loop1
+
+done3:
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func LoadStoreNonTemporalPrefetchF32AVX2(x *float32, y *float32, n int, bytes int)
+// Requires: AVX
+TEXT ·LoadStoreNonTemporalPrefetchF32AVX2(SB), $0-32
+	MOVQ  x+0(FP), AX
+	MOVQ  n+16(FP), CX
+	MOVQ  y+8(FP), DX
+	MOVQ  bytes+24(FP), BX
+	XORQ  SI, SI
+	TESTQ CX, CX
+	JZ    done3
+
+loop1:
+	PREFETCHT1 4096(AX)
+	VMOVUPS    (AX), Y0
+	VMOVUPS    32(AX), Y0
+	PREFETCHT1 4160(AX)
+	VMOVUPS    64(AX), Y0
+	VMOVUPS    96(AX), Y0
+	ADDQ       BX, SI
+	CMPQ       SI, $0x40
+	JLT        next2
+	SUBQ       $0x40, SI
+	VMOVNTPS   Y0, (DX)
+	VMOVNTPS   Y0, 32(DX)
+	ADDQ       $0x40, DX
+
+next2:
+	ADDQ $0x00000080, AX
+	SUBQ $0x20, CX
+	JNZ  loop1
+
+done3:
+	SFENCE
+	VZEROUPPER
+	RET

@@ -2,7 +2,7 @@
 // prints benchstat's table and names what got slower beyond noise.
 //
 //	go run -C bench ./compare main HEAD
-//	go run -C bench ./compare -bench 'Rotate16|Shift' HEAD~1 HEAD
+//	go run -C bench ./compare -bench 'RotateInto|Shift' HEAD~1 HEAD
 //
 // Its exit status is 1 when something got slower: when the medians differ by more
 // than 5 % and a Mann-Whitney U test says that chance makes such a difference

@@ -32,6 +32,10 @@ type Peer struct {
 	// Operator rotates [tokens][heads][dim], dim being 128, in place and makes its
 	// cosines and sines itself. It is indexed by posenc.Layout.
 	Operator map[posenc.Layout]func(x []float32, positions []int32, heads, dim int, base float64)
+
+	// Store returns a call that rotates x, [tokens][heads][dim], in place and stores token t as row
+	// slots[t] of a cache of a format, as often as there are layers. It is nil for a format that the peer does not have.
+	Store func(format string, layout posenc.Layout, x []float32, positions []int32, cache []byte, slots []int64, heads, dim int, base float64, layers int) func()
 }
 
 // Angles of tables, from the real product of position and frequency to one where
@@ -47,7 +51,7 @@ const (
 // absent, each with the reason.
 func All() (all []Peer, absent []string) {
 	all = slices.Concat(loops(), math32Peers())
-	for _, optional := range []func() ([]Peer, []string){archsimdPeers, cgoPeers} {
+	for _, optional := range []func() ([]Peer, []string){archsimdPeers, cgoPeers, ggmlPeers} {
 		more, without := optional()
 		all, absent = append(all, more...), append(absent, without...)
 	}

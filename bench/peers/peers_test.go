@@ -2,7 +2,9 @@ package peers
 
 import (
 	"math"
+	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -88,9 +90,44 @@ func TestPeersComputeTheSame(t *testing.T) {
 					check(t, "x", x, want, 12)
 				}
 			}
+			if p.Store != nil {
+				// Codes of numbers up to 6*sqrt(2) may be neighbours.
+				ran += storesTheSame[posenc.Q8_0](t, p, "q8_0", 0.08) + storesTheSame[posenc.Q5_1](t, p, "q5_1", 0.6) + storesTheSame[posenc.Q5_0](t, p, "q5_0", 0.6) +
+					storesTheSame[posenc.Q4_1](t, p, "q4_1", 1.2) + storesTheSame[posenc.Q4_0](t, p, "q4_0", 1.2) + storesTheSame[posenc.IQ4_NL](t, p, "iq4_nl", 1.7)
+			}
 			if ran == 0 {
 				t.Error("it computes nothing")
 			}
 		})
 	}
+}
+
+// storesTheSame compares what a peer stores, read back, with the source, which posenc rotates.
+func storesTheSame[D posenc.Quantized](t *testing.T, p Peer, format string, step float64) (ran int) {
+	const heads, dim, base = 3, 128, 10000
+	positions, slots := []int32{0, 1, 17, 100}, []int64{2, 0, 4, 3}
+	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
+		x, got := make([]float32, len(positions)*heads*dim), make([]float32, len(positions)*heads*dim)
+		for i := range x {
+			x[i] = float32(i%13) - 6
+		}
+		want := slices.Clone(x)
+		rotary := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Base: base, Layout: layout}))
+		testkit.NoError(t, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: heads}))
+		blocks := make([]D, 5*heads*dim/32)
+		run := p.Store(format, layout, x, positions, unsafe.Slice((*byte)(unsafe.Pointer(&blocks[0])), len(blocks)*int(unsafe.Sizeof(blocks[0]))), slots, heads, dim, base, 1)
+		if run == nil {
+			return ran
+		}
+		run()
+		ran++
+		options := posenc.DequantizeOptions{Tokens: len(positions), HeadDim: dim, Slots: []int32{2, 0, 4, 3}}
+		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: heads}, posenc.QuantizedView[D]{View: posenc.View[D]{Data: blocks, Heads: heads}}, options))
+		for i := range want {
+			if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= step) {
+				t.Fatalf("%s, layout %v: x[%d] = %v, posenc has %v", format, layout, i, got[i], want[i])
+			}
+		}
+	}
+	return ran
 }

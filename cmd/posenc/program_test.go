@@ -2,17 +2,25 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/csv"
 	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -189,4 +197,149 @@ func FuzzInspect(f *testing.F) {
 			t.Fatalf("it differs from itself: %+v", r)
 		}
 	})
+}
+
+// The rows of a bench, whose cells have commas, are read back from CSV and are a table of Markdown.
+func TestTableFormats(t *testing.T) {
+	rows := [][]string{{"cpu", "ns"}, {"EPYC, family 25", "1.5"}}
+	if got := testkit.Must(csv.NewReader(strings.NewReader(tableFormats[".csv"](rows))).ReadAll()); !reflect.DeepEqual(got, rows) {
+		t.Errorf("CSV: %q", got)
+	}
+	if got, want := tableFormats[".md"](rows), "| cpu | ns |\n|---|---|\n| EPYC, family 25 | 1.5 |\n"; got != want {
+		t.Errorf("Markdown: %q, want %q", got, want)
+	}
+}
+
+// A file of a type that nobody knows is read by the types whose keys it has: in pairs of neighbours by the
+// code of Llama 4, in halves by that of SmolLM3.
+func TestCandidates(t *testing.T) {
+	var stdout, stderr strings.Builder
+	if code := run([]string{"inspect", "testdata/check/new.json"}, &stdout, &stderr); code != exitDifferent {
+		t.Fatalf("exit code %d: %s", code, &stderr)
+	}
+	for _, want := range []string{`model_type is "brandnew", want`, "\nllama4_text\n  21 of 28 layers", "interleaved: element 2i with 2i+1", "\nsmollm3\n"} {
+		if !strings.Contains(stdout.String(), want) {
+			t.Errorf("no %q in\n%s", want, &stdout)
+		}
+	}
+	if strings.Contains(stdout.String(), "\nllama\n") { // which rotates in all layers
+		t.Errorf("llama in\n%s", &stdout)
+	}
+}
+
+// numpy and safetensors of Python have read, from what vectors writes, the arrays and the README
+// that were to be written: testdata/readers/read.py made readers.txt with them. Tests need
+// no Python.
+func TestReaders(t *testing.T) {
+	want := testkit.Must(os.ReadFile("testdata/readers/readers.txt"))
+	t.Chdir(transformersData + "/configs") // the README has the path of the configuration
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(want)) {
+		fields := strings.Fields(line)
+		model, ending := fields[0], fields[1]
+		if seen[model+ending] {
+			continue
+		}
+		seen[model+ending] = true
+		out := filepath.Join(t.TempDir(), "vectors."+ending)
+		succeed(t, "vectors", model+".json", "--positions", "0,1,511", "--out", out)
+		file := testkit.Must(array.ReadFile(out))
+		got := []string{fmt.Sprintf("%s %s README %x", model, ending, sha256.Sum256([]byte(file.Texts["README"])))}
+		for _, a := range file.Arrays {
+			var data bytes.Buffer
+			testkit.NoError(t, binary.Write(&data, binary.LittleEndian, a.Values))
+			shape := strings.Trim(strings.ReplaceAll(fmt.Sprint(a.Shape), " ", ","), "[]")
+			got = append(got, fmt.Sprintf("%s %s %s %s %s %x", model, ending, a.Name, typeName(a.Values), shape, sha256.Sum256(data.Bytes())))
+		}
+		for _, line := range got {
+			if !strings.Contains(string(want), line+"\n") {
+				t.Errorf("Python has not read %s", line)
+			}
+		}
+		if n := strings.Count(string(want), model+" "+ending+" "); n != len(got) {
+			t.Errorf("%s %s: Python has read %d arrays and texts, want %d", model, ending, n, len(got))
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("%d files, want 4", len(seen))
+	}
+}
+
+func llama31() []rotation {
+	return testkit.Must(rotations(testkit.Must(source.Load(configs + "/Llama-3.1-8B.json"))))
+}
+
+// TestPictures: the pictures of the documents are what the commands beside them draw; -update
+// draws them.
+func TestPictures(t *testing.T) {
+	pictures := testkit.Must(filepath.Abs("../../docs/pictures"))
+	drawn := []string{"speed.png"} // bench draws it
+	decode := func(path string) image.Image {
+		return testkit.Must(png.Decode(bytes.NewReader(testkit.ReadGolden(path))))
+	}
+	var text []byte
+	for _, document := range testkit.Must(filepath.Glob("../../docs/*.md")) {
+		text = append(text, testkit.ReadGolden(document)...)
+	}
+	t.Chdir(configs)
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		out := slices.Index(words, "--out") + 1
+		if out == 0 || !strings.HasPrefix(line, "posenc plot ") {
+			continue
+		}
+		name := words[out]
+		committed := filepath.Join(pictures, name)
+		words[out] = filepath.Join(t.TempDir(), name)
+		if *testkit.Update {
+			words[out] = committed
+		}
+		succeed(t, words[1:]...)
+		if !reflect.DeepEqual(decode(words[out]), decode(committed)) {
+			t.Errorf("docs/pictures/%s is not what its command draws: go test -C cmd/posenc -run TestPictures . -update", name)
+		}
+		drawn = append(drawn, name)
+	}
+	for _, file := range testkit.Must(filepath.Glob(filepath.Join(pictures, "*.png"))) {
+		if !slices.Contains(drawn, filepath.Base(file)) {
+			t.Errorf("no document says how %s is drawn", file)
+		}
+	}
+}
+
+// TestMeanCos: every integer is in one bin, and the mean of a bin is that of the sum.
+func TestMeanCos(t *testing.T) {
+	next := 1
+	for _, b := range bins(5000, 30) {
+		if b.first != next || b.last < b.first {
+			t.Fatalf("bin %v after %d", b, next-1)
+		}
+		next = b.last + 1
+		for _, w := range []float64{0, 1e-9, 0.3, 2, 2 * math.Pi} {
+			sum := 0.0
+			for n := b.first; n <= b.last; n++ {
+				sum += math.Cos(float64(n) * w)
+			}
+			// Angles of up to 5000*2*pi have roundings of 2^-39, and so have the cosines.
+			if got, want := meanCos(w, b.first, b.last), sum/float64(b.last-b.first+1); math.Abs(got-want) > 4e-12 {
+				t.Errorf("mean of cos(n*%v) for n = %v: %v, want %v", w, b, got, want)
+			}
+		}
+	}
+	if next != 5001 {
+		t.Errorf("the last bin ends at %d", next-1)
+	}
+}
+
+// TestAngleErrors: an angle of float32 is off by at most half a unit in its last place and that
+// of its frequency, 2^-24 of the angle each, a little more for pairs whose frequency is made in several steps; and the
+// fastest pair, 1 radian per position, is exact.
+func TestAngleErrors(t *testing.T) {
+	c := testkit.Must(angleErrors(llama31()))
+	curve := c.Curves[0]
+	for i, x := range curve.X {
+		if y := curve.Y[i]; y > math.Ldexp(4*1.1*x, -24) || x > 100 && y < math.Ldexp(0.1*x, -24) {
+			t.Errorf("position %v: error %v", x, y)
+		}
+	}
 }

@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"math"
+	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig"
+	"github.com/go-posenc/posenc/ropetest"
 )
 
 // transformersVectors is what transformers computes for a published model;
@@ -25,39 +27,17 @@ type transformersVectors struct {
 }
 
 type transformersVector struct {
-	LayerType string   `json:"layer_type"`
-	Seq       int      `json:"seq"`
-	Axes      int      `json:"axes"`
-	Positions []int    `json:"positions"` // [axes][tokens]
-	HeadDim   int      `json:"head_dim"`
-	InvFreq   string   `json:"inv_freq"`
-	Q         []string `json:"q"`
-	K         []string `json:"k"`
+	LayerType string `json:"layer_type"`
+	Seq       int    `json:"seq"`
+	HeadDim   int    `json:"head_dim"`
 	Exact     struct {
-		InvFreq   string   `json:"inv_freq"`
-		Attention string   `json:"attention_factor"`
-		Softmax   string   `json:"softmax_scale"`
-		Cos       []string `json:"cos"`
-		Sin       []string `json:"sin"`
+		InvFreq   string `json:"inv_freq"`
+		Attention string `json:"attention_factor"`
+		Softmax   string `json:"softmax_scale"`
 	} `json:"exact"`
 }
 
 const transformersData = "../../modelconfig/testdata/transformers"
-
-// eachPublished calls f for every published model.
-func eachPublished(t *testing.T, f func(t *testing.T, config string, v *transformersVectors)) {
-	files := testkit.Must(filepath.Glob(transformersData + "/vectors/*.json"))
-	if len(files) < 20 {
-		t.Fatalf("%d models", len(files))
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			v := &transformersVectors{}
-			testkit.ReadJSON(file, v)
-			f(t, transformersData+"/configs/"+filepath.Base(file), v)
-		})
-	}
-}
 
 // succeed runs the command and returns what it writes.
 func succeed(t *testing.T, arguments ...string) string {
@@ -72,24 +52,33 @@ func succeed(t *testing.T, arguments ...string) string {
 // What inspect says of published models is what transformers' own code does: which layers
 // rotate, the frequencies and factors of each kind.
 func TestInspectPublished(t *testing.T) {
-	eachPublished(t, func(t *testing.T, config string, v *transformersVectors) {
-		var d description
-		testkit.NoError(t, json.Unmarshal([]byte(succeed(t, "inspect", "--json", config)), &d))
-		if text := succeed(t, "inspect", config); !strings.Contains(text, "model "+d.Text.Type) || strings.Contains(text, "\x1b") || strings.Contains(text, "%!") {
-			t.Error(text)
-		}
-		compareInspected(t, d.Text, v)
-		if (d.Vision != nil) != (v.Vision != nil) {
-			t.Fatalf("a tower that rotates: %t", d.Vision != nil)
-		}
-		if v.Vision != nil {
-			compareInspected(t, d.Vision, v.Vision)
-		}
-		var difference difference
-		if err := json.Unmarshal([]byte(succeed(t, "inspect", "--json", config, config)), &difference); err != nil || !difference.Same || len(difference.Notes) > 0 {
-			t.Errorf("it differs from itself: %+v, %v", difference, err)
-		}
-	})
+	files := testkit.Must(filepath.Glob(transformersData + "/vectors/*.json"))
+	if len(files) < 20 {
+		t.Fatalf("%d models", len(files))
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			var v transformersVectors
+			testkit.ReadJSON(file, &v)
+			config := transformersData + "/configs/" + filepath.Base(file)
+			var d description
+			testkit.NoError(t, json.Unmarshal([]byte(succeed(t, "inspect", "--json", config)), &d))
+			if text := succeed(t, "inspect", config); !strings.Contains(text, "model "+d.Text.Type) || strings.Contains(text, "\x1b") || strings.Contains(text, "%!") {
+				t.Error(text)
+			}
+			compareInspected(t, d.Text, &v)
+			if (d.Vision != nil) != (v.Vision != nil) {
+				t.Fatalf("a tower that rotates: %t", d.Vision != nil)
+			}
+			if v.Vision != nil {
+				compareInspected(t, d.Vision, v.Vision)
+			}
+			var difference difference
+			if err := json.Unmarshal([]byte(succeed(t, "inspect", "--json", config, config)), &difference); err != nil || !difference.Same || len(difference.Notes) > 0 {
+				t.Errorf("it differs from itself: %+v, %v", difference, err)
+			}
+		})
+	}
 }
 
 func compareInspected(t *testing.T, d *modelDescription, v *transformersVectors) {
@@ -132,115 +121,54 @@ func compareInspected(t *testing.T, d *modelDescription, v *transformersVectors)
 	}
 }
 
-// The vectors of published models are those that transformers computes, and for exact angles those
-// of 200 bits, rounded.
-func TestVectorsPublished(t *testing.T) {
-	compared := 0
-	eachPublished(t, func(t *testing.T, config string, v *transformersVectors) {
-		for part, v := range map[string]*transformersVectors{"model": v, "vision": v.Vision} {
-			for i := range cmp.Or(v, &transformersVectors{}).Cases {
-				compared += compareVectors(t, config, part, &v.Cases[i], fmt.Sprint(i)+[]string{".npz", ".safetensors"}[i%2])
+// vectorSet is the set that is released: of each model of ropetest the frequencies, factors and layout of
+// its rotations, and one head of Q and one of K at two positions, in float32.
+func vectorSet(t *testing.T) *array.File {
+	v := &vectorFile{given: true, queries: 1, rotations: rotationsTitle}
+	readme := output.NewText(&v.readme)
+	readme.Printf("Golden vectors of posenc (https://github.com/go-posenc/posenc), set 1: forty models\n")
+	for name, config := range ropetest.Models() {
+		s := testkit.Must(source.Read(name+".json", bytes.NewReader(config), int64(len(config))))
+		add := func(name string, m *modelconfig.Model, axes ...[]int32) {
+			v.axes = axes
+			for _, k := range kindsOf(m) {
+				testkit.NoError(t, v.kind(&k, name))
 			}
 		}
-	})
-	if compared < 60 {
-		t.Errorf("%d cases compared", compared)
+		if s.Model != nil {
+			last := int32(cmp.Or(s.Model.ContextLength(), 8192) - 1)
+			add(name, s.Model, []int32{300, last}, []int32{305, last - 3}, []int32{309, last - 9})
+		}
+		if s.Vision != nil {
+			add(name+".vision", s.Vision, []int32{17, 40}, []int32{3, 55})
+		}
 	}
+	set := array.File{}
+	var what [][]string
+	for i, a := range v.Arrays {
+		for _, name := range []string{".positions", ".axes", ".inv_freq", ".q.float32", ".k.float32", "q_rotated.float32", "k_rotated.float32"} {
+			if strings.HasSuffix(a.Name, name) {
+				set.Arrays, what = append(set.Arrays, a), append(what, v.what[i])
+			}
+		}
+	}
+	v.what = what
+	v.finish(readme)
+	set.Texts = map[string]string{"README": v.readme.String(), "rotations": v.rotations}
+	return &set
 }
 
-// compareVectors compares one case, and returns 1, or 0 where there is none of the sequence
-// length.
-func compareVectors(t *testing.T, config, part string, c *transformersVector, name string) int {
-	t.Helper()
-	tokens := len(c.Positions) / c.Axes
-	var lists []string
-	for axis := range slices.Chunk(c.Positions, tokens) {
-		lists = append(lists, strings.Trim(strings.ReplaceAll(fmt.Sprint(axis), " ", ","), "[]"))
+// The set in the folder vectors is what posenc computes; -update writes it.
+func TestVectorSet(t *testing.T) {
+	const committed = "../../vectors/1"
+	folder := filepath.Join(t.TempDir(), "set")
+	if *testkit.Update {
+		folder = committed
 	}
-	if part == "model" && c.Axes == 1 {
-		lists = append(lists, lists[0], lists[0]) // for the tower
-	}
-	if part == "vision" {
-		lists = append([]string{lists[0]}, lists...) // of the text
-	}
-	out := filepath.Join(t.TempDir(), name)
-	succeed(t, "vectors", config, "--positions", strings.Join(lists, "/"), "--out", out)
-	file := testkit.Must(array.ReadFile(out))
-	if readme := file.Texts["README"]; !strings.Contains(readme, "Golden vectors of posenc") || strings.Contains(readme, "\x1b") {
-		t.Errorf("README %q", readme)
-	}
-	prefix := part
-	if c.LayerType != "" {
-		prefix += "." + strings.ReplaceAll(c.LayerType, " ", "_")
-	}
-	arrays := map[string]any{}
-	for _, a := range file.Arrays {
-		arrays[a.Name] = a.Values
-		if count := reflect.ValueOf(a.Values).Len(); product(a.Shape) != count {
-			t.Fatalf("%s has %d elements and the shape %v", a.Name, count, a.Shape)
-		}
-		if !strings.Contains(file.Texts["README"], a.Name) {
-			t.Errorf("the README does not have %s", a.Name)
+	testkit.NoError(t, array.WriteFile(folder, vectorSet(t)))
+	for _, name := range []string{"README.txt", "rotations.txt", "index.txt", "data.bin"} {
+		if !bytes.Equal(testkit.Must(os.ReadFile(filepath.Join(folder, name))), testkit.ReadGolden(filepath.Join(committed, name))) {
+			t.Errorf("%s of %s has other bytes. Engines test with them: other numbers are another set", name, committed)
 		}
 	}
-	if c.Seq != 0 {
-		prefix += fmt.Sprintf(".%d_tokens", c.Seq)
-	}
-	exact, ok := arrays[prefix+".exact.inv_freq"].([]float64)
-	if !ok {
-		if c.Seq == 0 && !slices.ContainsFunc(file.Arrays, func(a array.Array) bool { return strings.HasPrefix(a.Name, prefix+".") }) {
-			t.Errorf("no arrays of %s", prefix)
-		}
-		return 0
-	}
-	if !slices.Equal(exact, testkit.Hex[float64](c.Exact.InvFreq)) {
-		t.Errorf("%s: other frequencies", prefix)
-	}
-	for array, rows := range map[string][]string{"cos": c.Exact.Cos, "sin": c.Exact.Sin} {
-		if got, want := arrays[prefix+".exact."+array].([]float32), testkit.Hex[float32](rows...); !slices.Equal(got, want) {
-			t.Errorf("%s: other exact %s", prefix, array)
-		}
-	}
-	// The tolerance that the README gives, and its reason. Some frequencies that PyTorch computes are one or two float32 beside the
-	// right one: angles then differ by the position times that, and are rounded in float32.
-	frequencies, want := arrays[prefix+".float32.inv_freq"].([]float32), testkit.Hex[float32](c.InvFreq)
-	if len(frequencies) != len(want) {
-		t.Fatalf("%s: %d frequencies in float32, want %d", prefix, len(frequencies), len(want))
-	}
-	tolerance := make([]float64, tokens)
-	for token := range tolerance {
-		position, angle := 0.0, 0.0
-		for axis := range c.Axes {
-			position = max(position, float64(c.Positions[axis*tokens+token]))
-		}
-		for i, f := range frequencies {
-			if off := math.Abs(float64(f) - float64(want[i])); off > 0 {
-				if off > 0x1p-22*float64(f) {
-					t.Errorf("%s: frequency %d is %v in float32, transformers has %v", prefix, i, f, want[i])
-				}
-				angle = max(angle, position*off+0x1p-23*position*float64(f))
-			}
-		}
-		tolerance[token] = (8*angle + 0x1p-18) * max(1, testkit.Hex[float64](c.Exact.Attention)[0])
-	}
-	for array, rows := range map[string][]string{"q_rotated": c.Q, "k_rotated": c.K} {
-		got, want := arrays[prefix+".float32."+array+".float32"].([]float32), testkit.Hex[float32](rows...)
-		if len(got) != len(want) {
-			t.Fatalf("%s: %d elements of %s, want %d", prefix, len(got), array, len(want))
-		}
-		for i := range got {
-			if math.Abs(float64(got[i])-float64(want[i])) > tolerance[i*tokens/len(got)] {
-				t.Fatalf("%s: element %d of %s is %v, transformers has %v", prefix, i, array, got[i], want[i])
-			}
-		}
-	}
-	return 1
-}
-
-func product(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		n *= d
-	}
-	return n
 }

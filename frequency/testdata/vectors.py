@@ -12,6 +12,7 @@ exponentials correctly rounded by mpmath. Floats are written as C99 hex.
 import json
 import math
 import random
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -324,6 +325,20 @@ def parameters():
         yield "Llama3", "random", dict(dim=dim, base=base, factor=factor, low=low, high=low + rng.uniform(0.1, 8), original=original)
         yield "Proportional", "random", dict(dim=dim, base=base, partial=rng.random(), factor=factor)
         yield "Factors", "random", dict(dim=dim, base=base, factors=a_list(dim // 2, 50))
+    for base in (1e4, 1e5, 150000.0, 160000.0, 5e5, 1e6, 5e6, 8e6, 1e7, 1e9, 2.0, 65536.0, 1.0625, 10000.5):
+        for dim in (2, 4, 6, 16, 20, 32, 64, 80, 96, 128):
+            yield "Default", "bases", dict(dim=dim, base=base)
+    for base in (sys.float_info.max, math.nextafter(1, 2)):  # float32 has infinity and 1
+        yield "Default", "bases of float64 alone", dict(dim=96, base=base)
+    eight = dict(dim=8, base=10000.0)
+    yield "NTKMixed", "Linear", dict(eight, factor=3.0, mixed_b=0.0)
+    yield "DynamicNTK", "NTKAlpha of 3", dict(eight, factor=2.0, max_positions=8, seq_len=16)
+    yield "Llama3", "Llama 4: equal factors", dict(dim=128, base=500000.0, factor=16.0, low=1.0, high=1.0, original=8192)
+    shorter = dict(dim=64, base=10000.0, original=4096, mscale=2.0, mscale_all_dim=3.0)
+    yield "YaRN", "a shorter sequence scales nothing", dict(shorter, factor=0.5, scale_softmax=True)
+    yield "YaRN", "an attention factor replaces both mscales", dict(shorter, factor=4.0, attention_factor=1.25)
+    for seq_len in (0, 4096, 4097, 2**31 - 1):
+        yield "LongRoPE", "a switch", dict(eight, short=[2.0] * 4, long=[4.0] * 4, original=4096, factor=0.0, seq_len=seq_len, short_attention=1.5, long_attention=2.5)
 
 
 def evaluate(exact, values, precision):
@@ -340,7 +355,10 @@ def main():
         result = evaluate(exact, values, 300)
         assert result == evaluate(exact, values, 450), (rule, name)
         case = {"rule": rule, "name": name, "parameters": values}
-        for key, (frequencies, scaling, softmax) in {"exact": result, "float32": float32(**values)}.items():
+        results = {"exact": result}
+        if f32(1) < f32(values["base"]) < np.inf:
+            results["float32"] = float32(**values)
+        for key, (frequencies, scaling, softmax) in results.items():
             case[key] = {
                 "inv_freq": " ".join(float(w).hex() for w in frequencies),
                 "scaling": float(scaling).hex(),

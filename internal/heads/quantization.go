@@ -3,7 +3,6 @@ package heads
 import (
 	"unsafe"
 
-	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/view"
@@ -17,6 +16,7 @@ const (
 	ThroughScratch quantizedWay = iota // Prepare does the steps on float32, in scratch memory that fits the L1 cache, and quantize quantizes the result
 	asTheyAre                          // quantize takes heads from the source: no step changes them
 	ByOneKernel                        // rotateQuantize: a rotation is the only step
+	asFloats                           // a rotation or none is the only step, into a cache of float32 or 16 bits
 )
 
 // Quantization is what a call does to heads on their way into a quantized cache or out
@@ -42,11 +42,6 @@ func (o *QuantizedOperand) Bytes(at int) []uint8 {
 	return unsafe.Slice((*uint8)(o.Data), o.Length*size)[at*size:]
 }
 
-// integers returns the int8 from element at on.
-func (o *QuantizedOperand) integers(at int) []int8 {
-	return unsafe.Slice((*int8)(o.Data), o.Length)[at:]
-}
-
 // ScalesFrom returns the scales of heads of dim elements from element at on, or nil.
 func (o *QuantizedOperand) ScalesFrom(at, dim int) []float32 {
 	if o.Scales == nil {
@@ -68,7 +63,7 @@ func (q *Quantization) Scratch(memory []float32) view.Operand {
 func (q *Quantization) Prepare(scratch, x *view.Operand, at, n int, table *cossin.Table, first int, full *FullWidthRow) {
 	scratch.Heads, scratch.TokenStride = x.Heads, x.Heads*q.Dim
 	if q.Rotation == nil || q.Norm != nil {
-		q.widen(scratch, x, at, n)
+		copyHeads(scratch, x, 0, at, n, q.Dim)
 		q.Norm.normalize(scratch, q.Dim, n)
 		x, at = scratch, 0
 	}
@@ -86,19 +81,6 @@ func (q *Quantization) Prepare(scratch, x *view.Operand, at, n int, table *cossi
 	q.Transform(scratch, x.Heads*n)
 }
 
-// widen copies the heads of n tokens to scratch.
-func (q *Quantization) widen(scratch, x *view.Operand, at, n int) {
-	for t := range n {
-		length, count := q.Dim, x.Heads
-		if x.HeadStride == q.Dim {
-			length, count = q.Dim*x.Heads, 1
-		}
-		for i := range count {
-			view.Convert(scratch, x, t*scratch.TokenStride+i*length, at+t*x.TokenStride+i*x.HeadStride, length)
-		}
-	}
-}
-
 // Transform is the Hadamard transform of heads in scratch.
 func (q *Quantization) Transform(scratch *view.Operand, heads int) {
 	if q.Hadamard != 0 {
@@ -111,6 +93,8 @@ func (q *Quantization) Transform(scratch *view.Operand, heads int) {
 func (q *Quantization) Choose(y *QuantizedOperand, x kernels.Kind, full bool) {
 	r := q.Rotation
 	switch {
+	case y.Kind <= kernels.KindBFloat16 && (r == nil || !full) && q.Norm == nil && q.Rotated == nil && q.Hadamard == 0:
+		q.Way = asFloats
 	case x != kernels.KindFloat32 || q.Norm != nil || q.Rotated != nil || q.Hadamard != 0:
 		q.Way = ThroughScratch
 	case r == nil:
@@ -137,7 +121,7 @@ func (q *Quantization) AtLeast() int {
 // the rows of table or full.
 func (q *Quantization) Store(y *QuantizedOperand, slots []int32, x *view.Operand, first, n int, memory []float32, table *cossin.Table, full *FullWidthRow) {
 	switch q.Way {
-	case ByOneKernel:
+	case ByOneKernel, asFloats:
 		for t := first; t < first+n; {
 			at := Slot(slots, t)
 			if at < 0 {
@@ -145,7 +129,15 @@ func (q *Quantization) Store(y *QuantizedOperand, slots []int32, x *view.Operand
 				continue
 			}
 			n := Together(&y.Operand, x, slots, t, first+n-t)
-			q.rotateQuantizeTokens(y, x, y.Token(at), x.Token(t), n, table, t-first)
+			switch {
+			case q.Way == ByOneKernel:
+				q.rotateQuantizeTokens(y, x, y.Token(at), x.Token(t), n, table, t-first)
+			case q.Rotation == nil:
+				copyHeads(&y.Operand, x, y.Token(at), x.Token(t), n, q.Dim)
+			default:
+				q.Rotation.Rotate(&y.Operand, x, y.Token(at), x.Token(t), n, table, t-first)
+				q.Rotation.CopyRest(&y.Operand, x, y.Token(at), x.Token(t), n)
+			}
 			t += n
 		}
 	case asTheyAre:
@@ -220,138 +212,50 @@ func (q *Quantization) rotateQuantizeTokens(y *QuantizedOperand, x *view.Operand
 		for h := 0; h < x.Heads; h += heads {
 			k.Heads = min(heads, x.Heads-h)
 			to := yAt + t*y.TokenStride + h*y.HeadStride
-			RotateQuantize(y.Kind, y.Bytes(to), y.ScalesFrom(to, q.Dim), x.Float32s(xAt+t*x.TokenStride+h*x.HeadStride), cos, sin, &k, y.Scale, q.Rotation.Out)
+			q.RotateQuantize(y, to, x.Float32s(xAt+t*x.TokenStride+h*x.HeadStride), cos, sin, &k)
 		}
 	}
 }
 
-// RotateQuantize calls the kernel that rotates heads of x and quantizes them into y, numbers of
-// that kind. The strides of y in k are in bytes.
-func RotateQuantize(kind kernels.Kind, y []uint8, scales, x, cos, sin []float32, k *kernels.Rotation, scale float32, order view.Order) {
-	impl, halfSplit := dispatch.Implementation(), order == view.HalfSplit
-	switch {
-	case kind == kernels.KindQ8 && halfSplit:
-		kernels.RotateQuantizeHalfSplitF32ToQ8(impl, y, x, cos, sin, k)
-	case kind == kernels.KindQ8:
-		kernels.RotateQuantizeInterleavedF32ToQ8(impl, y, x, cos, sin, k)
-	case kind == kernels.KindInt8 && halfSplit:
-		kernels.RotateQuantizeRowHalfSplitF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, cos, sin, k)
-	case kind == kernels.KindInt8:
-		kernels.RotateQuantizeRowInterleavedF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, cos, sin, k)
-	case scales != nil && halfSplit:
-		kernels.RotateQuantizeRowHalfSplitF32ToE4M3(impl, y, scales, x, cos, sin, k)
-	case scales != nil:
-		kernels.RotateQuantizeRowInterleavedF32ToE4M3(impl, y, scales, x, cos, sin, k)
-	case kind == kernels.KindE4M3 && halfSplit:
-		kernels.RotateQuantizeScaledHalfSplitF32ToE4M3(impl, y, x, cos, sin, k, scale)
-	case kind == kernels.KindE4M3:
-		kernels.RotateQuantizeScaledInterleavedF32ToE4M3(impl, y, x, cos, sin, k, scale)
-	case halfSplit:
-		kernels.RotateQuantizeScaledHalfSplitF32ToE5M2(impl, y, x, cos, sin, k, scale)
-	default:
-		kernels.RotateQuantizeScaledInterleavedF32ToE5M2(impl, y, x, cos, sin, k, scale)
-	}
+// RotateQuantize rotates heads of x and quantizes them into y from element at on. The strides of y in k are in
+// bytes.
+func (q *Quantization) RotateQuantize(y *QuantizedOperand, at int, x, cos, sin []float32, k *kernels.Rotation) {
+	kernels.RotateQuantize(dispatch.Implementation(), y.Kind, y.Bytes(at), x, cos, sin, k, q.Rotation.Out == view.HalfSplit, y.ScalesFrom(at, q.Dim), y.Scale)
 }
 
 // Quantize quantizes heads of x, dim elements each and stride elements apart, into y from
 // element at on. Meanwhile it fetches memory that many bytes ahead.
 func (y *QuantizedOperand) Quantize(at, dim, heads int, x []float32, stride, ahead int) {
 	v := kernels.Conversion{Len: dim, Count: heads, XStride: stride, YStride: y.HeadStride * int(y.Kind.Size()), Ahead: ahead}
-	quantize(y.Kind, y.Bytes(at), y.ScalesFrom(at, dim), x, &v, y.Scale)
-}
-
-// quantize calls the kernel that quantizes heads of x into y, numbers of that kind. The stride
-// of y in v is in bytes.
-func quantize(kind kernels.Kind, y []uint8, scales, x []float32, v *kernels.Conversion, scale float32) {
-	impl := dispatch.Implementation()
 	switch {
-	case kind >= kernels.KindQ8:
-		if v.XStride == v.Len && v.YStride == v.Len/kind.Numbers()*int(kind.Size()) { // blocks one after another
-			v.Len, v.Count = v.Count*v.Len, 1
-		}
-		quantizeBlocks(kind, y, x, v)
-	case kind == kernels.KindInt8:
-		v.ScaleStride = v.YStride / v.Len
-		kernels.QuantizeRowF32ToI8(impl, *(*[]int8)(unsafe.Pointer(&y)), scales, x, v)
-	case scales != nil:
-		v.ScaleStride = v.YStride / v.Len
-		kernels.QuantizeRowF32ToE4M3(impl, y, scales, x, v)
-	case kind == kernels.KindE4M3:
-		kernels.QuantizeF32ToE4M3(impl, y, x, v, scale)
-	default:
-		kernels.QuantizeF32ToE5M2(impl, y, x, v, scale)
+	case y.Kind < kernels.KindI8:
+		copyFloat32s(y.Kind, y.Bytes(at), x, &v)
+		return
+	case y.Scales != nil:
+		v.ScaleStride = y.HeadStride / dim
+	case y.Kind.Numbers() > 1 && stride == dim && y.HeadStride*y.Kind.Numbers() == dim: // blocks one after another
+		v.Len, v.Count = heads*dim, 1
 	}
-}
-
-func quantizeBlocks(kind kernels.Kind, y []uint8, x []float32, v *kernels.Conversion) {
-	impl := dispatch.Implementation()
-	switch kind {
-	case kernels.KindQ8:
-		kernels.QuantizeF32ToQ8(impl, y, x, v)
-	case kernels.KindQ4_0:
-		kernels.QuantizeBlocksF32ToQ4_0(impl, y, x, v)
-	case kernels.KindQ4_1:
-		kernels.QuantizeBlocksF32ToQ4_1(impl, y, x, v)
-	case kernels.KindQ5_0:
-		kernels.QuantizeBlocksF32ToQ5_0(impl, y, x, v)
-	case kernels.KindQ5_1:
-		kernels.QuantizeBlocksF32ToQ5_1(impl, y, x, v)
-	case kernels.KindIQ4_NL:
-		kernels.QuantizeBlocksF32ToIQ4_NL(impl, y, x, v)
-	case kernels.KindNVFP4:
-		kernels.QuantizeBlocksF32ToNVFP4(impl, y, x, v)
-	default:
-		kernels.QuantizeBlocksF32ToMXFP4(impl, y, x, v, generic.MXFP4Rule(kind-kernels.KindMXFP4Floor))
-	}
-}
-
-func dequantizeBlocks(kind kernels.Kind, y []float32, x []uint8, v *kernels.Conversion) {
-	impl := dispatch.Implementation()
-	switch kind {
-	case kernels.KindQ8:
-		kernels.DequantizeQ8ToF32(impl, y, x, v)
-	case kernels.KindQ4_0:
-		kernels.DequantizeBlocksQ4_0ToF32(impl, y, x, v)
-	case kernels.KindQ4_1:
-		kernels.DequantizeBlocksQ4_1ToF32(impl, y, x, v)
-	case kernels.KindQ5_0:
-		kernels.DequantizeBlocksQ5_0ToF32(impl, y, x, v)
-	case kernels.KindQ5_1:
-		kernels.DequantizeBlocksQ5_1ToF32(impl, y, x, v)
-	case kernels.KindIQ4_NL:
-		kernels.DequantizeBlocksIQ4_NLToF32(impl, y, x, v)
-	case kernels.KindNVFP4:
-		kernels.DequantizeBlocksNVFP4ToF32(impl, y, x, v)
-	case kernels.KindGGMLMXFP4:
-		kernels.DequantizeBlocksGGMLMXFP4ToF32(impl, y, x, v)
-	case kernels.KindGGMLNVFP4:
-		kernels.DequantizeBlocksGGMLNVFP4ToF32(impl, y, x, v)
-	default:
-		kernels.DequantizeBlocksMXFP4ToF32(impl, y, x, v)
-	}
+	kernels.Quantize(dispatch.Implementation(), y.Kind, y.Bytes(at), x, &v, y.ScalesFrom(at, dim), y.Scale)
 }
 
 // Read writes heads of x, from element at on, to scratch as float32, and undoes the
 // Hadamard transform.
 func (q *Quantization) Read(scratch *view.Operand, x *QuantizedOperand, at, heads int) {
-	impl, to := dispatch.Implementation(), scratch.Float32s(0)
-	v := kernels.Conversion{Len: q.Dim, Count: heads, XStride: x.HeadStride, YStride: q.Dim}
+	to := scratch.Float32s(0)
+	v := kernels.Conversion{Len: q.Dim, Count: heads, XStride: x.HeadStride * int(x.Kind.Size()), YStride: q.Dim}
 	inverse := [1]float32{1 / x.Scale}
 	scales := inverse[:]
 	if x.Scales != nil {
 		v.ScaleStride = x.HeadStride / q.Dim
 		scales = x.Scales[at/q.Dim:]
 	}
-	switch x.Kind {
-	case kernels.KindInt8:
-		kernels.DequantizeI8ToF32(impl, to, x.integers(at), scales, &v)
-	case kernels.KindE5M2:
-		kernels.DequantizeE5M2ToF32(impl, to, x.Bytes(at), scales, &v)
-	case kernels.KindE4M3:
-		kernels.DequantizeE4M3ToF32(impl, to, x.Bytes(at), scales, &v)
-	default:
-		v.XStride *= int(x.Kind.Size())
-		dequantizeBlocks(x.Kind, to, x.Bytes(at), &v)
+	if x.Kind < kernels.KindI8 {
+		from := x.Operand
+		from.Heads = heads
+		copyHeads(scratch, &from, 0, at, 1, q.Dim)
+	} else {
+		kernels.Dequantize(dispatch.Implementation(), x.Kind, to, x.Bytes(at), &v, scales)
 	}
 	q.Transform(scratch, heads)
 }

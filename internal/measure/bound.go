@@ -41,6 +41,19 @@ func Over(x []float32, operation string, impl kernels.Implementation) []func() {
 	return calls
 }
 
+// LoadStore returns calls of loops that load x, of a multiple of 32 numbers, and for every 32 of them store
+// up to 64 bytes to y by non-temporal stores, which no store of quantized numbers can beat. There are none
+// without AVX2.
+func LoadStore(x, y []float32, bytes int, impl kernels.Implementation) []func() {
+	var calls []func()
+	for _, loop := range loadStores {
+		if impl == kernels.AVX2 || impl == kernels.AVX512 {
+			calls = append(calls, func() { loop(unsafe.SliceData(x), unsafe.SliceData(y), len(x), bytes) })
+		}
+	}
+	return calls
+}
+
 // bound is one in assembly, with the implementation that has its instructions.
 type bound struct {
 	Bound

@@ -23,3 +23,5 @@ var assembly = []bound{
 	boundOf(kernels.AVX512, "nontemporal", "", loop.StoreNonTemporalF32AVX512),
 	boundOf(kernels.AVX512, "twostreams", "", loop.StoreHalvesNonTemporalF32AVX512),
 }
+
+var loadStores = []func(x, y *float32, n, bytes int){loop.LoadStoreNonTemporalF32AVX2, loop.LoadStoreNonTemporalPrefetchF32AVX2}

@@ -16,3 +16,5 @@ var assembly = []bound{
 	boundOf(kernels.NEON, "nontemporal", "", loop.StoreNonTemporalF32NEON),
 	boundOf(kernels.NEON, "twostreams", "", loop.StoreHalvesNonTemporalF32NEON),
 }
+
+var loadStores []func(x, y *float32, n, bytes int)

@@ -3,3 +3,5 @@
 package measure
 
 var assembly []bound
+
+var loadStores []func(x, y *float32, n, bytes int)

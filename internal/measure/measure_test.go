@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -223,6 +224,24 @@ func TestPlainBounds(t *testing.T) {
 		call()
 	}
 	check("store")
+}
+
+// Lines are stored for as many bytes as are due, and none behind them.
+func TestLoadStore(t *testing.T) {
+	buffer := testkit.Aligned(256)
+	for _, test := range []struct{ numbers, bytes, lines int }{{0, 64, 0}, {32, 63, 0}, {320, 34, 5}, {320, 18, 2}, {128, 64, 4}} {
+		x, y := make([]float32, test.numbers), buffer
+		for i := range x {
+			x[i] = 1
+		}
+		for _, call := range LoadStore(x, y, test.bytes, dispatch.Implementation()) {
+			clear(y)
+			call()
+			if n := slices.Index(append(y, 0), 0); n != 16*test.lines || slices.Max(y[n:]) != 0 {
+				t.Errorf("%d numbers, %d bytes for 32: %d stored, want %d lines", test.numbers, test.bytes, n, test.lines)
+			}
+		}
+	}
 }
 
 // Each implementation in assembly has every operation.

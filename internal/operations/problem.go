@@ -136,6 +136,10 @@ func (o *Operation) rotation(r *rand.Rand, p *Problem, n int, packed bool, gap f
 		for t := range tokens {
 			for h := range heads {
 				row := &Arguments{Memory: map[string][]byte{}, Number: a.Number}
+				if quantizes {
+					head := make([]byte, 4*reach)
+					row.Memory["head"], row.Memory["rotated"], row.Memory["rotated2"] = head, head, head[4*n:]
+				}
 				at := map[string]int{"y": t*g.YTokenStride + h*g.YHeadStride, "x": t*g.XTokenStride + h*g.XHeadStride, "cos": t * g.TableStride, "sin": t * g.TableStride}
 				if scaled {
 					at["scales"] = at["y"] / reach

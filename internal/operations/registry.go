@@ -285,14 +285,15 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeHalfSplitF32ToQ8AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeHalfSplitF32ToQ8AVX512",
-			kernels.NEON:    "generic.RotateQuantizeHalfSplitF32ToQ8",
-			kernels.Generic: "generic.RotateQuantizeHalfSplitF32ToQ8",
+			kernels.NEON:    "generic.QuantizeF32ToQ8",
+			kernels.Generic: "generic.QuantizeF32ToQ8",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
 			kernels.RotateQuantizeHalfSplitF32ToQ8(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), &a.Rotation)
 		},
 		Define: func(a *Arguments) {
-			generic.RotateQuantizeHalfSplitF32ToQ8(Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "x2"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			generic.RotateHalfSplitF32(Elements[float32](a, "rotated"), Elements[float32](a, "rotated2"), Elements[float32](a, "x"), Elements[float32](a, "x2"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			generic.QuantizeF32ToQ8(Elements[uint8](a, "y"), Elements[float32](a, "head"))
 		},
 	},
 	{
@@ -305,14 +306,15 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeRowHalfSplitF32ToI8AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeRowHalfSplitF32ToI8AVX512",
-			kernels.NEON:    "generic.RotateQuantizeRowHalfSplitF32ToI8",
-			kernels.Generic: "generic.RotateQuantizeRowHalfSplitF32ToI8",
+			kernels.NEON:    "generic.QuantizeRowF32ToI8",
+			kernels.Generic: "generic.QuantizeRowF32ToI8",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
-			kernels.RotateQuantizeRowHalfSplitF32ToI8(impl, Elements[int8](a, "y"), Elements[float32](a, "scales"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), &a.Rotation)
+			kernels.RotateQuantizeRowHalfSplitF32ToI8(impl, Elements[uint8](a, "y"), Elements[float32](a, "scales"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), &a.Rotation)
 		},
 		Define: func(a *Arguments) {
-			Elements[float32](a, "scales")[0] = generic.RotateQuantizeRowHalfSplitF32ToI8(Elements[int8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "x2"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			generic.RotateHalfSplitF32(Elements[float32](a, "rotated"), Elements[float32](a, "rotated2"), Elements[float32](a, "x"), Elements[float32](a, "x2"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			Elements[float32](a, "scales")[0] = generic.QuantizeRowF32ToI8(Elements[uint8](a, "y"), Elements[float32](a, "head"))
 		},
 	},
 	{
@@ -325,14 +327,15 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeRowHalfSplitF32ToE4M3AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeRowHalfSplitF32ToE4M3AVX512",
-			kernels.NEON:    "generic.RotateQuantizeRowHalfSplitF32ToE4M3",
-			kernels.Generic: "generic.RotateQuantizeRowHalfSplitF32ToE4M3",
+			kernels.NEON:    "generic.QuantizeRowF32ToE4M3",
+			kernels.Generic: "generic.QuantizeRowF32ToE4M3",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
 			kernels.RotateQuantizeRowHalfSplitF32ToE4M3(impl, Elements[uint8](a, "y"), Elements[float32](a, "scales"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), &a.Rotation)
 		},
 		Define: func(a *Arguments) {
-			Elements[float32](a, "scales")[0] = generic.RotateQuantizeRowHalfSplitF32ToE4M3(Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "x2"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			generic.RotateHalfSplitF32(Elements[float32](a, "rotated"), Elements[float32](a, "rotated2"), Elements[float32](a, "x"), Elements[float32](a, "x2"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			Elements[float32](a, "scales")[0] = generic.QuantizeRowF32ToE4M3(Elements[uint8](a, "y"), Elements[float32](a, "head"))
 		},
 	},
 	{
@@ -345,14 +348,15 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeScaledHalfSplitF32ToE4M3AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeScaledHalfSplitF32ToE4M3AVX512",
-			kernels.NEON:    "generic.RotateQuantizeScaledHalfSplitF32ToE4M3",
-			kernels.Generic: "generic.RotateQuantizeScaledHalfSplitF32ToE4M3",
+			kernels.NEON:    "generic.QuantizeF32ToE4M3",
+			kernels.Generic: "generic.QuantizeF32ToE4M3",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
 			kernels.RotateQuantizeScaledHalfSplitF32ToE4M3(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), &a.Rotation, float32(a.Number["scale"]))
 		},
 		Define: func(a *Arguments) {
-			generic.RotateQuantizeScaledHalfSplitF32ToE4M3(Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "x2"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), float32(a.Number["scale"]))
+			generic.RotateHalfSplitF32(Elements[float32](a, "rotated"), Elements[float32](a, "rotated2"), Elements[float32](a, "x"), Elements[float32](a, "x2"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			generic.QuantizeF32ToE4M3(Elements[uint8](a, "y"), Elements[float32](a, "head"), float32(a.Number["scale"]))
 		},
 	},
 	{
@@ -365,14 +369,15 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeScaledHalfSplitF32ToE5M2AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeScaledHalfSplitF32ToE5M2AVX512",
-			kernels.NEON:    "generic.RotateQuantizeScaledHalfSplitF32ToE5M2",
-			kernels.Generic: "generic.RotateQuantizeScaledHalfSplitF32ToE5M2",
+			kernels.NEON:    "generic.QuantizeF32ToE5M2",
+			kernels.Generic: "generic.QuantizeF32ToE5M2",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
 			kernels.RotateQuantizeScaledHalfSplitF32ToE5M2(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), &a.Rotation, float32(a.Number["scale"]))
 		},
 		Define: func(a *Arguments) {
-			generic.RotateQuantizeScaledHalfSplitF32ToE5M2(Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "x2"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), float32(a.Number["scale"]))
+			generic.RotateHalfSplitF32(Elements[float32](a, "rotated"), Elements[float32](a, "rotated2"), Elements[float32](a, "x"), Elements[float32](a, "x2"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			generic.QuantizeF32ToE5M2(Elements[uint8](a, "y"), Elements[float32](a, "head"), float32(a.Number["scale"]))
 		},
 	},
 	{
@@ -385,14 +390,15 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeInterleavedF32ToQ8AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeInterleavedF32ToQ8AVX512",
-			kernels.NEON:    "generic.RotateQuantizeInterleavedF32ToQ8",
-			kernels.Generic: "generic.RotateQuantizeInterleavedF32ToQ8",
+			kernels.NEON:    "generic.QuantizeF32ToQ8",
+			kernels.Generic: "generic.QuantizeF32ToQ8",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
 			kernels.RotateQuantizeInterleavedF32ToQ8(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), &a.Rotation)
 		},
 		Define: func(a *Arguments) {
-			generic.RotateQuantizeInterleavedF32ToQ8(Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			generic.RotateInterleavedF32(Elements[float32](a, "rotated"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			generic.QuantizeF32ToQ8(Elements[uint8](a, "y"), Elements[float32](a, "head"))
 		},
 	},
 	{
@@ -405,14 +411,15 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeRowInterleavedF32ToI8AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeRowInterleavedF32ToI8AVX512",
-			kernels.NEON:    "generic.RotateQuantizeRowInterleavedF32ToI8",
-			kernels.Generic: "generic.RotateQuantizeRowInterleavedF32ToI8",
+			kernels.NEON:    "generic.QuantizeRowF32ToI8",
+			kernels.Generic: "generic.QuantizeRowF32ToI8",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
-			kernels.RotateQuantizeRowInterleavedF32ToI8(impl, Elements[int8](a, "y"), Elements[float32](a, "scales"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), &a.Rotation)
+			kernels.RotateQuantizeRowInterleavedF32ToI8(impl, Elements[uint8](a, "y"), Elements[float32](a, "scales"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), &a.Rotation)
 		},
 		Define: func(a *Arguments) {
-			Elements[float32](a, "scales")[0] = generic.RotateQuantizeRowInterleavedF32ToI8(Elements[int8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			generic.RotateInterleavedF32(Elements[float32](a, "rotated"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			Elements[float32](a, "scales")[0] = generic.QuantizeRowF32ToI8(Elements[uint8](a, "y"), Elements[float32](a, "head"))
 		},
 	},
 	{
@@ -425,14 +432,15 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeRowInterleavedF32ToE4M3AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeRowInterleavedF32ToE4M3AVX512",
-			kernels.NEON:    "generic.RotateQuantizeRowInterleavedF32ToE4M3",
-			kernels.Generic: "generic.RotateQuantizeRowInterleavedF32ToE4M3",
+			kernels.NEON:    "generic.QuantizeRowF32ToE4M3",
+			kernels.Generic: "generic.QuantizeRowF32ToE4M3",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
 			kernels.RotateQuantizeRowInterleavedF32ToE4M3(impl, Elements[uint8](a, "y"), Elements[float32](a, "scales"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), &a.Rotation)
 		},
 		Define: func(a *Arguments) {
-			Elements[float32](a, "scales")[0] = generic.RotateQuantizeRowInterleavedF32ToE4M3(Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			generic.RotateInterleavedF32(Elements[float32](a, "rotated"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			Elements[float32](a, "scales")[0] = generic.QuantizeRowF32ToE4M3(Elements[uint8](a, "y"), Elements[float32](a, "head"))
 		},
 	},
 	{
@@ -445,14 +453,15 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeScaledInterleavedF32ToE4M3AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeScaledInterleavedF32ToE4M3AVX512",
-			kernels.NEON:    "generic.RotateQuantizeScaledInterleavedF32ToE4M3",
-			kernels.Generic: "generic.RotateQuantizeScaledInterleavedF32ToE4M3",
+			kernels.NEON:    "generic.QuantizeF32ToE4M3",
+			kernels.Generic: "generic.QuantizeF32ToE4M3",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
 			kernels.RotateQuantizeScaledInterleavedF32ToE4M3(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), &a.Rotation, float32(a.Number["scale"]))
 		},
 		Define: func(a *Arguments) {
-			generic.RotateQuantizeScaledInterleavedF32ToE4M3(Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), float32(a.Number["scale"]))
+			generic.RotateInterleavedF32(Elements[float32](a, "rotated"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			generic.QuantizeF32ToE4M3(Elements[uint8](a, "y"), Elements[float32](a, "head"), float32(a.Number["scale"]))
 		},
 	},
 	{
@@ -465,14 +474,15 @@ var Registry = []*Operation{
 		Runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "asm.RotateQuantizeScaledInterleavedF32ToE5M2AVX2",
 			kernels.AVX512:  "asm.RotateQuantizeScaledInterleavedF32ToE5M2AVX512",
-			kernels.NEON:    "generic.RotateQuantizeScaledInterleavedF32ToE5M2",
-			kernels.Generic: "generic.RotateQuantizeScaledInterleavedF32ToE5M2",
+			kernels.NEON:    "generic.QuantizeF32ToE5M2",
+			kernels.Generic: "generic.QuantizeF32ToE5M2",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
 			kernels.RotateQuantizeScaledInterleavedF32ToE5M2(impl, Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), &a.Rotation, float32(a.Number["scale"]))
 		},
 		Define: func(a *Arguments) {
-			generic.RotateQuantizeScaledInterleavedF32ToE5M2(Elements[uint8](a, "y"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"), float32(a.Number["scale"]))
+			generic.RotateInterleavedF32(Elements[float32](a, "rotated"), Elements[float32](a, "x"), Elements[float32](a, "cos"), Elements[float32](a, "sin"))
+			generic.QuantizeF32ToE5M2(Elements[uint8](a, "y"), Elements[float32](a, "head"), float32(a.Number["scale"]))
 		},
 	},
 	{
@@ -1089,10 +1099,10 @@ var Registry = []*Operation{
 			kernels.Generic: "generic.QuantizeRowF32ToI8",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
-			kernels.QuantizeRowF32ToI8(impl, Elements[int8](a, "y"), Elements[float32](a, "scales"), Elements[float32](a, "x"), &a.Conversion)
+			kernels.QuantizeRowF32ToI8(impl, Elements[uint8](a, "y"), Elements[float32](a, "scales"), Elements[float32](a, "x"), &a.Conversion)
 		},
 		Define: func(a *Arguments) {
-			Elements[float32](a, "scales")[0] = generic.QuantizeRowF32ToI8(Elements[int8](a, "y"), Elements[float32](a, "x"))
+			Elements[float32](a, "scales")[0] = generic.QuantizeRowF32ToI8(Elements[uint8](a, "y"), Elements[float32](a, "x"))
 		},
 	},
 	{
@@ -1359,10 +1369,10 @@ var Registry = []*Operation{
 			kernels.Generic: "generic.DequantizeI8ToF32",
 		},
 		Call: func(impl kernels.Implementation, a *Arguments) {
-			kernels.DequantizeI8ToF32(impl, Elements[float32](a, "y"), Elements[int8](a, "x"), Elements[float32](a, "scales"), &a.Conversion)
+			kernels.DequantizeI8ToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), Elements[float32](a, "scales"), &a.Conversion)
 		},
 		Define: func(a *Arguments) {
-			generic.DequantizeI8ToF32(Elements[float32](a, "y"), Elements[int8](a, "x"), Elements[float32](a, "scales")[0])
+			generic.DequantizeI8ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"), Elements[float32](a, "scales")[0])
 		},
 	},
 	{

@@ -1,6 +1,7 @@
 package ropecheck_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -16,122 +17,97 @@ import (
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
-// engine is how an engine computes a half-split or interleaved rotation.
-type engine struct {
-	kind     ropecheck.ElementType
-	position func(p float32) float32
-	angle    func(p float32, i, pairs int, base float64) float64
-	table    func(x float64) float32
-	rotate   func(x1, x2, cos, sin float32) (y1, y2 float32)
-}
-
-func same(x float32) float32 { return x }
-
 func bf16(x float32) float32 { return testkit.Widen(testkit.Narrow[posenc.BFloat16](x)) }
 
 func f16(x float32) float32 { return testkit.Widen(testkit.Narrow[posenc.Float16](x)) }
 
-func invFreq(i, pairs int, base float64) float64 { return math.Pow(base, -float64(i)/float64(pairs)) }
-
-func product(p float32, i, pairs int, base float64) float64 {
-	return float64(p * float32(invFreq(i, pairs, base)))
+// rounds is a rounding to a type in float64.
+func rounds(to func(float32) float32) func(x float64) float64 {
+	return func(x float64) float64 { return float64(to(float32(x))) }
 }
 
-func running(p float32, i, pairs int, base float64) float64 {
-	ratio := float32(math.Pow(base, -1/float64(pairs)))
-	for range i {
-		p *= ratio
+// plainModel has heads of 64 and base 1e6, without a rule.
+var plainModel = posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1e6}
+
+// checkArithmetic checks what a port of a model makes in an arithmetic of arithmetics, changed, of positions
+// [axes][tokens] against candidates.
+func checkArithmetic(model posenc.RotaryConfig, kind ropecheck.ElementType, name string, positions [][]int32, change func(e *port), candidates ...ropecheck.Candidate) *ropecheck.Report {
+	l := layer{headDim: model.HeadDim, dim: model.HeadDim, layout: model.Layout, base: model.Base, axes: model.Axes, heads: 6, factor: 1, invFreq: model.InvFreq}
+	if l.invFreq == nil {
+		l.invFreq = powers(l.dim, l.base)
 	}
-	return float64(p)
-}
-
-func float32Table(x float64) float32 { return float32(x) }
-
-func separate(x1, x2, cos, sin float32) (y1, y2 float32) {
-	return float32(x1*cos) - float32(x2*sin), float32(x2*cos) + float32(x1*sin)
-}
-
-func fma(a, b, c float32) float32 { return float32(math.FMA(float64(a), float64(b), float64(c))) }
-
-func (e *engine) data(positions []int32, heads, dim int, layout posenc.Layout, base float64) ropecheck.Data {
-	d := ropecheck.Data{Tokens: len(positions), Heads: heads, HeadDim: dim, Positions: positions, Type: e.kind}
-	d.Before = narrowed(random(3, len(positions)*heads*dim), e.kind)
-	d.After = slices.Clone(d.Before)
-	for t, p := range positions {
-		for i := range dim / 2 {
-			angle := e.angle(e.position(float32(p)), i, dim/2, base)
-			cos, sin := e.table(math.Cos(angle)), e.table(math.Sin(angle))
-			for h := range heads {
-				x := d.After[(t*heads+h)*dim:][:dim]
-				a, b := i, i+dim/2
-				if layout == posenc.Interleaved {
-					a, b = 2*i, 2*i+1
-				}
-				x[a], x[b] = e.rotate(x[a], x[b], cos, sin)
-			}
-		}
-	}
-	d.After = narrowed(d.After, e.kind)
-	return d
+	l.image = [2]int{4, 5} // positions are given
+	hows := arithmetics()
+	e := newPort(l, kind, hows[slices.IndexFunc(hows, func(a arithmetic) bool { return a.name == name })])
+	e.positions = positions
+	change(e)
+	return testkit.Must(ropecheck.Check(e.data(3), candidates...))
 }
 
 // TestArithmetic computes the right rotation as engines do: it is recognized, and so is
 // the way of rounding.
 func TestArithmetic(t *testing.T) {
-	exactly := func(p float32, i, pairs int, base float64) float64 { return float64(p) * invFreq(i, pairs, base) }
-	of := func(round func(float32) float32) func(p float32, i, pairs int, base float64) float64 { // frequencies rounded so
-		return func(p float32, i, pairs int, base float64) float64 {
-			return float64(p * round(float32(invFreq(i, pairs, base))))
+	position := func(round func(float32) float32) func(e *port) {
+		return func(e *port) {
+			e.position = func(axis, t, _ int) float64 { return float64(round(float32(e.positions[axis][t]))) }
 		}
 	}
-	tables := func(round func(float32) float32) func(x float64) float32 {
-		return func(x float64) float32 { return round(float32(x)) }
-	}
-	rounded := func(round func(float32) float32) func(x1, x2, cos, sin float32) (y1, y2 float32) {
-		return func(x1, x2, cos, sin float32) (y1, y2 float32) {
-			return round(x1*cos) - round(x2*sin), round(x2*cos) + round(x1*sin)
+	frequencies := func(round func(float32) float32) func(e *port) {
+		return func(e *port) {
+			for i, w := range e.invFreq {
+				e.invFreq[i] = rounds(round)(w)
+			}
 		}
+	}
+	tables := func(round func(float32) float32) func(e *port) {
+		return func(e *port) { e.arithmetic.table = rounds(round) }
+	}
+	of := func(changes ...func(e *port)) func(e *port) {
+		return func(e *port) {
+			for _, change := range changes {
+				change(e)
+			}
+		}
+	}
+	angles := func(e *port) {
+		angle := e.arithmetic.angle
+		e.arithmetic.angle = func(p float64, i int, w []float64, e *port) float64 { return rounds(bf16)(angle(p, i, w, e)) }
+	}
+	fusedSine := func(e *port) {
+		e.arithmetic.sum = func(a, x, b, y float64) float64 { return r32(math.FMA(b, y, r32(a*x))) }
 	}
 	for _, tt := range []struct {
 		name     string
-		engine   engine
+		kind     ropecheck.ElementType
+		how      string
+		change   func(e *port)
 		angles   []ropecheck.Angles
 		tables   ropecheck.Tables
 		products ropecheck.Products
 		fault    bool
 	}{
-		{"float32 angles", engine{0, same, product, float32Table, separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "separate", false},
-		{"exact angles", engine{0, same, exactly, float32Table, separate}, []ropecheck.Angles{ropecheck.ExactAngles}, "float32", "separate", false},
-		{"running products", engine{0, same, running, float32Table, separate}, []ropecheck.Angles{ropecheck.RunningAngles}, "float32", "separate", false},
-		{"tables in bfloat16", engine{0, same, product, tables(bf16), separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "bfloat16", "separate", true},
-		{"tables in float16", engine{0, same, product, tables(f16), separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "float16", "separate", true},
-		{"positions in bfloat16", engine{0, bf16, product, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16Pos}, "float32", "separate", true},
-		{"positions in float16", engine{0, f16, product, float32Table, separate}, []ropecheck.Angles{ropecheck.Float16Pos}, "float32", "separate", true},
-		{"frequencies in bfloat16", engine{0, same, of(bf16), float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16InvFreq}, "float32", "separate", true},
-		{"frequencies in float16", engine{0, same, of(f16), float32Table, separate}, []ropecheck.Angles{ropecheck.Float16InvFreq}, "float32", "separate", true},
-		{"angles in bfloat16", engine{0, bf16, func(p float32, i, pairs int, base float64) float64 {
-			return float64(bf16(p * bf16(float32(invFreq(i, pairs, base)))))
-		}, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16Angles}, "float32", "separate", true},
-		{"fused with the cosine", engine{0, same, product, float32Table, func(x1, x2, cos, sin float32) (y1, y2 float32) {
-			return fma(x1, cos, -(x2 * sin)), fma(x2, cos, x1*sin)
-		}}, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "fused first", false},
-		{"fused with the sine", engine{0, same, product, float32Table, func(x1, x2, cos, sin float32) (y1, y2 float32) {
-			return fma(-x2, sin, x1*cos), fma(x1, sin, x2*cos)
-		}}, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "fused second", false},
-		{"fused complex", engine{0, same, product, float32Table, func(x1, x2, cos, sin float32) (y1, y2 float32) {
-			return fma(x1, cos, -(x2 * sin)), fma(x1, sin, x2*cos)
-		}}, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "fused complex", false},
-		{"bfloat16, tables in float32", engine{ropecheck.BFloat16, same, product, float32Table, separate}, nil, "float32", "separate", false},
-		{"bfloat16, all rounded", engine{ropecheck.BFloat16, same, product, tables(bf16), rounded(bf16)}, nil, "bfloat16", "rounded", false},
-		{"float16, all rounded", engine{ropecheck.Float16, same, product, tables(f16), rounded(f16)}, nil, "float16", "rounded", false},
-		{"bfloat16 with positions in bfloat16", engine{ropecheck.BFloat16, bf16, product, tables(bf16), rounded(bf16)}, []ropecheck.Angles{ropecheck.BFloat16Pos}, "bfloat16", "rounded", true},
+		{"float32 angles", 0, "float32", of(), []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "separate", false},
+		{"exact angles", 0, "exact angles", of(), []ropecheck.Angles{ropecheck.ExactAngles}, "float32", "separate", false},
+		{"running products", 0, "running products", of(), []ropecheck.Angles{ropecheck.RunningAngles}, "float32", "fused first", false},
+		{"tables in bfloat16", 0, "float32", tables(bf16), []ropecheck.Angles{ropecheck.Float32Angles}, "bfloat16", "separate", true},
+		{"tables in float16", 0, "float32", tables(f16), []ropecheck.Angles{ropecheck.Float32Angles}, "float16", "separate", true},
+		{"positions in bfloat16", 0, "float32", position(bf16), []ropecheck.Angles{ropecheck.BFloat16Pos}, "float32", "separate", true},
+		{"positions in float16", 0, "float32", position(f16), []ropecheck.Angles{ropecheck.Float16Pos}, "float32", "separate", true},
+		{"frequencies in bfloat16", 0, "float32", frequencies(bf16), []ropecheck.Angles{ropecheck.BFloat16InvFreq}, "float32", "separate", true},
+		{"frequencies in float16", 0, "float32", frequencies(f16), []ropecheck.Angles{ropecheck.Float16InvFreq}, "float32", "separate", true},
+		{"angles in bfloat16", 0, "float32", of(position(bf16), frequencies(bf16), angles), []ropecheck.Angles{ropecheck.BFloat16Angles}, "float32", "separate", true},
+		{"fused with the sine", 0, "float32", fusedSine, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "fused second", false},
+		{"bfloat16, tables in float32", ropecheck.BFloat16, "float32", of(), nil, "float32", "separate", false},
+		{"bfloat16, all rounded", ropecheck.BFloat16, "all in bfloat16", of(), nil, "bfloat16", "rounded", false},
+		{"float16, all rounded", ropecheck.Float16, "all in float16", of(), nil, "float16", "rounded", false},
+		{"bfloat16 with positions in bfloat16", ropecheck.BFloat16, "all in bfloat16", position(bf16), []ropecheck.Angles{ropecheck.BFloat16Pos}, "bfloat16", "rounded", true},
 	} {
 		for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
 			t.Run(fmt.Sprint(tt.name, "/", layout), func(t *testing.T) {
 				positions := append(positionsOf(16), 2049, 2051, 5003, 60001, 60001)
-				d := tt.engine.data(positions, 6, 64, layout, 1e6)
-				cfg := posenc.RotaryConfig{HeadDim: 64, Base: 1e6, Layout: layout}
-				r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: cfg}))
+				model := plainModel
+				model.Layout = layout
+				r := checkArithmetic(model, tt.kind, tt.how, [][]int32{positions}, tt.change, ropecheck.Candidate{Name: "model", Config: model})
 				c := r.Candidates[0]
 				if c.Verdict != ropecheck.Agrees || len(c.Arithmetics) == 0 {
 					t.Fatalf("the verdict is %s: %v", c.Verdict, r)
@@ -159,11 +135,7 @@ func TestArithmetic(t *testing.T) {
 // same rotation, and it is said by how much they are off.
 func TestOffFrequencies(t *testing.T) {
 	for _, ulps := range []float64{4, 16} {
-		e := engine{0, same, func(p float32, i, pairs int, base float64) float64 {
-			return float64(p * float32(invFreq(i, pairs, base)*(1+ulps*0x1p-23*math.Cos(float64(i)))))
-		}, float32Table, separate}
-		d := e.data(append(positionsOf(16), 9000, 9100), 6, 64, posenc.HalfSplit, 1e6)
-		r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1e6}}))
+		r := checkArithmetic(plainModel, 0, fmt.Sprintf("powers within %v ulp", ulps), [][]int32{append(positionsOf(16), 9000, 9100)}, func(*port) {}, ropecheck.Candidate{Name: "model", Config: plainModel})
 		_, text, _ := strings.Cut(r.Candidates[0].Text, " off, ")
 		off, _ := strconv.ParseFloat(strings.Fields(text + " none")[0], 64)
 		// Products with the position are rounded too, by half a unit.
@@ -173,55 +145,39 @@ func TestOffFrequencies(t *testing.T) {
 	}
 }
 
-// TestOtherOrder divides the position by float32 powers of the base: no order of operations
-// that is known, but the error of one.
-func TestOtherOrder(t *testing.T) {
-	e := engine{0, same, func(p float32, i, pairs int, base float64) float64 {
-		return float64(p / float32(math.Pow(base, float64(i)/float64(pairs))))
-	}, float32Table, separate}
-	d := e.data(append(positionsOf(16), 100001, 131071, 131070), 6, 64, posenc.HalfSplit, 1e6)
-	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1e6}}, ropecheck.Candidate{Name: "base", Config: posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1.001e6}}))
-	c, other := r.Candidates[0], r.Candidates[1]
-	if c.Verdict != ropecheck.Agrees || len(c.Faults) > 0 || c.Arithmetics[0].Angles != ropecheck.OtherAngles || other.Verdict != ropecheck.Differs || other.Arithmetics[0].Angles != ropecheck.OtherAngles {
-		t.Error(r)
+// TestOtherOrders divides the position by float32 powers of the base: no order of operations
+// that is known, but the error of one. It has running products of positions on three axes; and divides
+// them by a tensor, as ggml does: only the base tells them, as the first two frequencies do not have its ratio.
+func TestOtherOrders(t *testing.T) {
+	far := [][]int32{append(positionsOf(16), 100001, 131071, 131070)}
+	candidate := func(cfg posenc.RotaryConfig, base float64) ropecheck.Candidate {
+		return ropecheck.Candidate{Name: fmt.Sprint(base), Config: cfg, Base: base}
 	}
-}
-
-// TestRunningAxes has running products of positions on three axes.
-func TestRunningAxes(t *testing.T) {
-	e, positions := engine{0, same, running, float32Table, separate}, imagePositions()
-	n := len(positions) / 3
-	d := e.data(positions[:n], 4, 64, posenc.HalfSplit, 1e6)
-	for axis := uint8(1); axis < 3; axis++ {
-		for i, x := range e.data(positions[int(axis)*n:][:n], 4, 64, posenc.HalfSplit, 1e6).After {
-			if mrope.Axes[i%32] == axis {
-				d.After[i] = x
-			}
+	right := func(r *ropecheck.Report, angles ropecheck.Angles) ropecheck.Comparison {
+		t.Helper()
+		if c := r.Candidates[0]; c.Verdict != ropecheck.Agrees || len(c.Faults) > 0 || c.Arithmetics[0].Angles != angles {
+			t.Error(r)
 		}
+		return r.Candidates[len(r.Candidates)-1]
 	}
-	d.Positions = positions
-	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: mrope}))
-	if c := r.Candidates[0]; c.Verdict != ropecheck.Agrees || c.Arithmetics[0].Angles != ropecheck.RunningAngles {
-		t.Error(r)
+	other := plainModel
+	other.Base = 1.001e6
+	divides := func(e *port) {
+		e.arithmetic.angle = func(p float64, i int, w []float64, _ *port) float64 { return r32(p / r32(1/w[i])) }
 	}
-}
-
-// TestDividedProducts divides running products by a tensor, as ggml does: only the base tells them, as
-// the first two frequencies do not have its ratio.
-func TestDividedProducts(t *testing.T) {
-	divisor := func(i int) float32 { return 1.1 + float32(i)/8 }
-	e := engine{0, same, func(p float32, i, pairs int, base float64) float64 {
-		return float64(float32(running(p, i, pairs, base)) / divisor(i))
-	}, float32Table, separate}
-	cfg := posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit}
-	for i := range 32 {
-		cfg.InvFreq = append(cfg.InvFreq, invFreq(i, 32, 1e6)/float64(divisor(i)))
+	if c := right(checkArithmetic(plainModel, 0, "exact angles", far, divides, candidate(plainModel, 0), candidate(other, 0)), ropecheck.OtherAngles); c.Verdict != ropecheck.Differs || c.Arithmetics[0].Angles != ropecheck.OtherAngles {
+		t.Error(c)
 	}
-	d := e.data(append(positionsOf(16), 100001, 131071, 131070), 6, 64, posenc.HalfSplit, 1e6)
-	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "known", Config: cfg, Base: 1e6}, ropecheck.Candidate{Name: "unknown", Config: cfg}))
-	known, unknown := r.Candidates[0], r.Candidates[1]
-	if known.Verdict != ropecheck.Agrees || known.Arithmetics[0].Angles != ropecheck.RunningAngles || len(known.Faults) > 0 || unknown.Arithmetics[0].Angles == ropecheck.RunningAngles {
-		t.Error(r)
+	right(checkArithmetic(mrope, 0, "running products", slices.Collect(slices.Chunk(imagePositions(), 28)), func(*port) {}, candidate(mrope, 0)), ropecheck.RunningAngles)
+	divided := plainModel
+	for i, w := range powers(64, 1e6) {
+		divided.InvFreq = append(divided.InvFreq, w/float64(1.1+float32(i)/8))
+	}
+	divided.Base = 0
+	running := divided
+	running.Base = 1e6
+	if c := right(checkArithmetic(running, 0, "running products", far, func(*port) {}, candidate(divided, 1e6), candidate(divided, 0)), ropecheck.RunningAngles); c.Arithmetics[0].Angles == ropecheck.RunningAngles {
+		t.Error(c)
 	}
 }
 
@@ -339,5 +295,148 @@ func TestFrameworks(t *testing.T) {
 	}
 	if seen != len(want) {
 		t.Errorf("%d cases, want %d", seen, len(want))
+	}
+}
+
+// cache is how an engine stores heads: by the definitions of ggml (quantize_row_q8_0_ref) and vLLM, and the
+// floating-point numbers of 8 bits of the OCP.
+type cache struct {
+	format   ropecheck.Format
+	oneScale bool // for all numbers, in place of one for each head
+	hadamard int  // elements that are transformed together; 0: none
+}
+
+func caches() []cache {
+	return []cache{{"q8_0", false, 0}, {"int8", false, 0}, {"e4m3", false, 0}, {"e4m3", true, 0}, {"e5m2", true, 0}, {"q8_0", false, 32}, {"int8", false, 32}}
+}
+
+// store is what d.After becomes in a cache, and how it is read.
+func (c *cache) store(d *ropecheck.Data) {
+	var codes []byte
+	var scales []float32 // one for each code
+	after := make([]float64, len(d.After))
+	for i, x := range d.After {
+		after[i] = float64(x)
+	}
+	if c.hadamard > 0 {
+		transform(after, c.hadamard)
+	}
+	largest := func(x []float64) (most float64) {
+		for _, v := range x {
+			most = max(most, math.Abs(v))
+		}
+		return most
+	}
+	block := map[bool]int{false: d.HeadDim, true: len(after)}[c.oneScale]
+	if c.format == "q8_0" {
+		block = 32
+	}
+	for at := 0; at < len(after); at += block {
+		x := after[at:][:block]
+		scale, code := 0.0, func(x float64) byte { return byte(int8(math.RoundToEven(x))) }
+		switch c.format {
+		case "q8_0":
+			scale = largest(x) / 127
+			codes = binary.LittleEndian.AppendUint16(codes, uint16(testkit.Narrow[posenc.Float16](float32(scale))))
+		case "int8":
+			scale = max(float64(float32(largest(x)/127)), 1e-6)
+		case "e4m3":
+			scale, code = max(float64(float32(largest(x)/448)), 1e-6), func(x float64) byte { return float8(x, 3, 7) }
+		case "e5m2":
+			scale, code = max(float64(float32(largest(x)/1000)), 1e-6), func(x float64) byte { return float8(x, 2, 15) }
+		}
+		for _, v := range x {
+			if scale == 0 {
+				codes = append(codes, 0)
+			} else {
+				codes, scales = append(codes, code(v/scale)), append(scales, float32(scale))
+			}
+		}
+	}
+	d.Stored = &ropecheck.Stored{Format: c.format, Hadamard: c.hadamard}
+	var err error
+	if d.After, d.Stored.Errors, err = c.format.Read(codes, func(i int) float32 { return scales[i] }, ropecheck.Float32); err != nil {
+		panic(err)
+	}
+	if c.hadamard > 0 {
+		for i, x := range d.After {
+			after[i] = float64(x)
+		}
+		transform(after, c.hadamard)
+		for i, x := range after {
+			d.After[i] = float32(x)
+		}
+	}
+}
+
+// transform multiplies blocks of n by the matrix of Hadamard: entry i, j is -1 to the number of bits that
+// are set in both, by the root of n.
+func transform(x []float64, n int) {
+	for at := 0; at < len(x); at += n {
+		y := make([]float64, n)
+		for i := range y {
+			for j, v := range x[at:][:n] {
+				sign := 1.0
+				for bits := i & j; bits > 0; bits &= bits - 1 {
+					sign = -sign
+				}
+				y[i] += sign * v / math.Sqrt(float64(n))
+			}
+		}
+		copy(x[at:], y)
+	}
+}
+
+// float8 is the code of the number nearest to x, ties to even, of so many bits of the significand.
+func float8(x float64, bits, bias int) byte {
+	sign := byte(0)
+	if x < 0 {
+		sign, x = 0x80, -x
+	}
+	exponent := 1 - bias
+	if x > 0 {
+		exponent = max(exponent, math.Ilogb(x))
+	}
+	// Steps of the exponent; a number that rounds up to the next one has its code.
+	steps := int(math.RoundToEven(math.Ldexp(x, bits-exponent)))
+	return sign | byte((exponent+bias-1)<<bits+steps)
+}
+
+// TestStored: large data, of which a sample is searched, and heads of 16 bits that were dumped as float32.
+func TestStored(t *testing.T) {
+	cfg := posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000}
+	candidate := ropecheck.Candidate{Name: "model", Config: cfg}
+	for _, c := range caches() {
+		d := rotated(cfg, positionsOf(300), 8)
+		c.store(&d)
+		if r := testkit.Must(ropecheck.Check(d, candidate)); r.Candidates[0].Verdict != ropecheck.Agrees || r.Stored != c.format {
+			t.Errorf("%+v: %v", c, r)
+		}
+		d.After[(201*8+5)*128+7] += 8
+		if r := testkit.Must(ropecheck.Check(d, candidate)); !strings.Contains(r.Candidates[0].Text, "Token 201, head 5: element 7 is ") {
+			t.Errorf("%+v: %v", c, r)
+		}
+
+		e := newPort(layer{headDim: 128, dim: 128, layout: posenc.HalfSplit, base: 500000, heads: 4, factor: 1, invFreq: powers(128, 500000)}, ropecheck.BFloat16, arithmetics()[0])
+		e.positions = [][]int32{positionsOf(20)}
+		d = e.data(3)
+		d.Type = ropecheck.Float32
+		c.store(&d)
+		r := testkit.Must(ropecheck.Check(d, candidate))
+		if r.Candidates[0].Verdict != ropecheck.Agrees || r.Type != ropecheck.BFloat16 || len(r.Candidates[0].Arithmetics) > 0 {
+			t.Errorf("%+v: %v", c, r)
+		}
+	}
+}
+
+// A q8_0 block of ggml has no negative or infinite scale.
+func TestStoredScales(t *testing.T) {
+	for scale, want := range map[uint16]string{0xb800: "-0.5", 0x7c00: "+Inf", 0x7e00: "NaN"} {
+		codes := make([]byte, 2*34)
+		binary.LittleEndian.PutUint16(codes[34:], scale)
+		want = "block 1: scale " + want + ": want a finite number of at least 0"
+		if _, _, err := ropecheck.Q8_0.Read(codes, nil, ropecheck.Float32); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
 	}
 }

@@ -44,8 +44,9 @@ func hasRule(names ...string) func(e *port) bool {
 }
 func hasHeads(n int) func(e *port) bool { return func(e *port) bool { return e.heads >= n } }
 
-// reset computes the frequencies anew, of a rule or base that was changed.
-func (e *port) reset() { e.invFreq, e.factor = e.rule.frequencies(e.dim, e.base) }
+// reset computes the frequencies anew, of a rule or base that was changed, and ladder those alone.
+func (e *port) reset()  { e.invFreq, e.factor = e.rule.frequencies(e.dim, e.base) }
+func (e *port) ladder() { e.invFreq, _ = e.rule.frequencies(e.dim, e.base) }
 
 func faults() []fault {
 	list := slices.Concat(layoutFaults(), formulaFaults(), scaleFaults(), frequencyFaults(), positionFaults(), axisFaults(), partFaults(), noisyFaults(), twoFaults())
@@ -359,15 +360,12 @@ func frequencyFaults() []fault {
 			}
 		}))
 	}
-	changed := func(names []string, words string, change func(r *rule)) func(e *port) string {
-		return where(hasRule(names...), with(words, func(e *port) {
-			f := e.factor
+	original := func(change func(r *rule)) func(e *port) string {
+		return where(hasRule("llama3", "yarn"), func(e *port) string {
 			change(&e.rule)
-			e.reset()
-			if !strings.Contains(words, "factor") {
-				e.factor = f
-			}
-		}))
+			e.ladder()
+			return fmt.Sprintf("original.* %.0f", e.rule.original)
+		})
 	}
 	exponent := func(words string, of func(i, dim int) float64) func(e *port) string {
 		return where(func(e *port) bool { return isPlain(e) }, with(words, func(e *port) {
@@ -409,9 +407,7 @@ func frequencyFaults() []fault {
 		}))},
 		{"no rule", ropecheck.FrequenciesAspect, where(hasRule("NTK alpha", "dynamic NTK", "NTK mixed", "llama3", "yarn", "longrope", "proportional"), with("without its rule", func(e *port) {
 			e.rule = rule{}
-			f := e.factor
-			e.reset()
-			e.factor = f
+			e.ladder()
 		}))},
 		{"rule applied twice", ropecheck.FrequenciesAspect, where(hasRule("llama3", "yarn", "linear", "NTK mixed", "longrope"), with("rule .*applied twice", func(e *port) {
 			for i, w := range powers(e.dim, e.base) {
@@ -423,36 +419,13 @@ func frequencyFaults() []fault {
 				e.invFreq[i] = w * w / e.invFreq[i]
 			}
 		}))},
-		{"twice the factor of the rule", ropecheck.FrequenciesAspect, func(e *port) string {
-			if !slices.Contains([]string{"llama3", "yarn", "NTK alpha", "NTK mixed"}, e.rule.name) {
-				return ""
-			}
-			f := e.factor
+		{"twice the factor of the rule", ropecheck.FrequenciesAspect, where(hasRule("llama3", "yarn", "NTK alpha", "NTK mixed"), func(e *port) string {
 			e.rule.factor *= 2
-			e.reset()
-			e.factor = f
+			e.ladder()
 			return fmt.Sprintf("factor %.0f", e.rule.factor)
-		}},
-		{"original length of the context", ropecheck.FrequenciesAspect, func(e *port) string {
-			if !slices.Contains([]string{"llama3", "yarn"}, e.rule.name) {
-				return ""
-			}
-			e.rule.original *= e.rule.factor
-			f := e.factor
-			e.reset()
-			e.factor = f
-			return fmt.Sprintf("original.* %.0f", e.rule.original)
-		}},
-		{"original length halved", ropecheck.FrequenciesAspect, func(e *port) string {
-			if !slices.Contains([]string{"llama3", "yarn"}, e.rule.name) {
-				return ""
-			}
-			e.rule.original /= 2
-			f := e.factor
-			e.reset()
-			e.factor = f
-			return fmt.Sprintf("original.* %.0f", e.rule.original)
-		}},
+		})},
+		{"original length of the context", ropecheck.FrequenciesAspect, original(func(r *rule) { r.original *= r.factor })},
+		{"original length halved", ropecheck.FrequenciesAspect, original(func(r *rule) { r.original /= 2 })},
 		{"smoothed by wavelength", ropecheck.FrequenciesAspect, where(hasRule("llama3"), with("by wavelength", func(e *port) {
 			r := e.rule
 			for i, w := range powers(e.dim, e.base) {
@@ -476,18 +449,15 @@ func frequencyFaults() []fault {
 				e.invFreq[i] = w + w/r.factor - e.invFreq[i]
 			}
 		}))},
-		{"truncated", ropecheck.FrequenciesAspect, changed([]string{"yarn"}, "truncate", func(r *rule) { r.untruncated = !r.untruncated })},
-		{"factors of the other length", ropecheck.FrequenciesAspect, func(e *port) string {
-			if e.rule.name != "longrope" {
-				return ""
-			}
+		{"truncated", ropecheck.FrequenciesAspect, where(hasRule("yarn"), with("truncate", func(e *port) {
+			e.rule.untruncated = !e.rule.untruncated
+			e.ladder()
+		}))},
+		{"factors of the other length", ropecheck.FrequenciesAspect, where(hasRule("longrope"), func(e *port) string {
 			e.rule.isLong = !e.rule.isLong
 			e.reset()
-			if e.rule.isLong {
-				return "long factors"
-			}
-			return "short factors"
-		}},
+			return map[bool]string{true: "long factors", false: "short factors"}[e.rule.isLong]
+		})},
 		{"another length", ropecheck.FrequenciesAspect, where(hasRule("dynamic NTK"), with("sequences? of 4096", func(e *port) {
 			e.rule.length = 4096
 			e.reset()
@@ -699,6 +669,31 @@ func partFaults() []fault {
 			}
 		}
 	}
+	from := func(source func(e *port, t, h int) (int, int)) func(e *port) { // rows of others
+		return func(e *port) {
+			e.whole = func(_, after []float32) {
+				old := slices.Clone(after)
+				for t := range e.positions[0] {
+					for h := range e.heads {
+						other, head := source(e, t, h)
+						copy(row(e, after, t, h), row(e, old, other, head))
+					}
+				}
+			}
+		}
+	}
+	otherwise := func(head int, change func(e *port)) func(e *port) { // a head of another engine
+		return func(e *port) {
+			other := *e
+			change(&other)
+			e.whole = func(before, after []float32) {
+				d := other.rotate(before)
+				for t := range e.positions[0] {
+					copy(row(e, after, t, head), row(e, d, t, head))
+				}
+			}
+		}
+	}
 	left := func(_ *port, before, after []float32) { copy(after, before) }
 	zero := func(_ *port, _, after []float32) { clear(after) }
 	wrong := func(element int, by float32) func(e *port, before, after []float32) {
@@ -760,70 +755,19 @@ func partFaults() []fault {
 			})(e)
 			return "(?i)elements [0-9]+ to [0-9]+.*zero"
 		})},
-		{"heads exchanged", ropecheck.PartAspect, where(hasHeads(3), with("(?i)heads? (0 and 1|1).*(exchanged|of head)", func(e *port) {
-			e.whole = func(_, after []float32) {
-				for t := range e.positions[0] {
-					a, b := row(e, after, t, 0), row(e, after, t, 1)
-					for i := range a {
-						a[i], b[i] = b[i], a[i]
-					}
-				}
+		{"heads exchanged", ropecheck.PartAspect, where(hasHeads(3), with("(?i)heads? (0 and 1|1).*(exchanged|of head)", from(func(_ *port, t, h int) (int, int) { return t, []int{1, 0, h}[min(h, 2)] })))},
+		{"all heads from the first", ropecheck.PartAspect, where(hasHeads(3), with("(?i)heads? 1.* head 0", from(func(_ *port, t, _ int) (int, int) { return t, 0 })))},
+		{"heads in the other order", ropecheck.PartAspect, where(hasHeads(4), with("(?i)head.*head", from(func(e *port, t, h int) (int, int) { return t, e.heads - 1 - h })))},
+		{"tokens exchanged", ropecheck.PartAspect, with("(?i)tokens? (3 and 4|3).*(exchanged|of token)", from(func(_ *port, t, h int) (int, int) {
+			if t == 3 || t == 4 {
+				return 7 - t, h
 			}
+			return t, h
 		}))},
-		{"all heads from the first", ropecheck.PartAspect, where(hasHeads(3), with("(?i)heads? 1.* head 0", func(e *port) {
-			e.whole = func(_, after []float32) {
-				for t := range e.positions[0] {
-					for h := 1; h < e.heads; h++ {
-						copy(row(e, after, t, h), row(e, after, t, 0))
-					}
-				}
-			}
-		}))},
-		{"heads in the other order", ropecheck.PartAspect, where(hasHeads(4), with("(?i)head.*head", func(e *port) {
-			e.whole = func(_, after []float32) {
-				old := slices.Clone(after)
-				for t := range e.positions[0] {
-					for h := range e.heads {
-						copy(row(e, after, t, h), row(e, old, t, e.heads-1-h))
-					}
-				}
-			}
-		}))},
-		{"tokens exchanged", ropecheck.PartAspect, with("(?i)tokens? (3 and 4|3).*(exchanged|of token)", func(e *port) {
-			e.whole = func(_, after []float32) {
-				for h := range e.heads {
-					a, b := row(e, after, 3, h), row(e, after, 4, h)
-					for i := range a {
-						a[i], b[i] = b[i], a[i]
-					}
-				}
-			}
-		})},
-		{"a head rotated the other way", ropecheck.PartAspect, where(hasHeads(3), func(e *port) string {
-			old := *e
-			e.whole = func(before, after []float32) {
-				back := old
-				back.formula = func(c, s float64) [2][2]float64 { return rotation(c, -s) }
-				back.whole = nil
-				d := back.rotate(before)
-				for t := range e.positions[0] {
-					copy(row(e, after, t, 2), row(e, d, t, 2))
-				}
-			}
-			return "(?i)head 2.*(other way)"
-		})},
-		{"a head rotated twice", ropecheck.PartAspect, where(hasHeads(3), func(e *port) string {
-			old := *e
-			e.whole = func(before, after []float32) {
-				again := old
-				again.times, again.whole = 2, nil
-				d := again.rotate(before)
-				for t := range e.positions[0] {
-					copy(row(e, after, t, 0), row(e, d, t, 0))
-				}
-			}
-			return "(?i)head 0.*twice"
-		})},
+		{"a head rotated the other way", ropecheck.PartAspect, where(hasHeads(3), with("(?i)head 2.*(other way)", otherwise(2, func(e *port) {
+			e.formula = func(c, s float64) [2][2]float64 { return rotation(c, -s) }
+		})))},
+		{"a head rotated twice", ropecheck.PartAspect, where(hasHeads(3), with("(?i)head 0.*twice", otherwise(0, func(e *port) { e.times = 2 })))},
 		{"a head scaled", ropecheck.PartAspect, heads(3, `(?i)head 1.*multiplied by (2|1\.999?\d*|2\.00\d*)\b`, func(_, h int) bool { return h == 1 }, func(_ *port, _, after []float32) {
 			for i := range after {
 				after[i] *= 2

@@ -79,17 +79,23 @@ type Call struct {
 
 var (
 	cases       []Case
-	packageName string // of the cases, as errors have it
+	packageName string // under test, as errors have it
 )
 
 // Register adds a case of the package under test:
 //
 //	var _ = testkit.Register(testkit.Case{Function: "Rotate", ...})
 func Register(c Case) struct{} {
-	caller, _, _, _ := runtime.Caller(1)
-	packageName, _, _ = strings.Cut(path.Base(runtime.FuncForPC(caller).Name()), "_test.")
+	namePackage()
 	cases = append(cases, c)
 	return struct{}{}
+}
+
+// namePackage sets packageName, called by a function that the tests of the package call.
+func namePackage() {
+	caller, _, _, _ := runtime.Caller(2)
+	name, _, _ := strings.Cut(path.Base(runtime.FuncForPC(caller).Name()), ".")
+	packageName = strings.TrimSuffix(name, "_test")
 }
 
 // TestCases runs what is the same for all operations over their cases, which stand beside
@@ -346,7 +352,7 @@ func (r *caseRunner) check(t testing.TB, what string, m *madeCall, err error, wa
 	t.Helper()
 	untouched := m.before.clone()
 	if err != nil {
-		if !wellFormed(err) || !strings.HasPrefix(err.Error(), packageName+"."+m.function+": ") {
+		if !WellFormed(err) || !strings.HasPrefix(err.Error(), packageName+"."+m.function+": ") {
 			t.Errorf("%s: the error %q", what, err)
 		}
 	} else {

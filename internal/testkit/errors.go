@@ -44,7 +44,7 @@ func Failures(t *testing.T, memory ...any) func(err, kind error, says ...string)
 // checkFailure checks that an error is of one kind, and what it says.
 func checkFailure(t *testing.T, err, kind error, says ...string) {
 	t.Helper()
-	if !errors.Is(err, kind) || !wellFormed(err) {
+	if !errors.Is(err, kind) || !WellFormed(err) {
 		t.Errorf("%v, want an error of the package that wraps %q and says %q", err, kind, says)
 	}
 	for _, part := range says {
@@ -54,9 +54,9 @@ func checkFailure(t *testing.T, err, kind error, says ...string) {
 	}
 }
 
-// wellFormed reports whether an error wraps one kind, begins with the package under test
-// and a function, names the package no second time, and ends with its kind.
-func wellFormed(err error) bool {
+// WellFormed reports whether an error wraps one kind, begins with the package under test
+// and a function, names the package no second time, apart from a document, and ends with its kind.
+func WellFormed(err error) bool {
 	kinds, text := 0, fmt.Sprint(err)
 	for _, kind := range []error{posenc.ErrConfig, posenc.ErrLength, posenc.ErrShape, posenc.ErrOverlap, posenc.ErrPosition} {
 		if errors.Is(err, kind) && strings.HasSuffix(text, ": "+kind.Error()) {
@@ -65,6 +65,6 @@ func wellFormed(err error) bool {
 			return false
 		}
 	}
-	rest, found := strings.CutPrefix(text, packageName+".")
+	rest, found := strings.CutPrefix(strings.ReplaceAll(text, "docs/"+packageName+".md", ""), packageName+".")
 	return kinds == 1 && found && !strings.Contains(rest, packageName+".") && !strings.Contains(rest, "posenc") && len(text) <= 1000
 }

@@ -18,6 +18,7 @@ func Fuzzing() bool {
 // get: there it tests nothing. With -fuzz and without -run, fuzzing begins at once: else all tests
 // would run before it, instrumented.
 func Main(m *testing.M) {
+	namePackage()
 	if _, err := os.Stat("testdata"); err != nil {
 		fmt.Println("NOT TESTED: golden vectors are in the repository, not in the module's zip")
 		os.Exit(0)

@@ -66,7 +66,7 @@ func (r *caseRunner) overlapping(t testing.TB, impl kernels.Implementation, c *C
 		for _, s := range results {
 			copy(untouched.at(r.memory, s), s)
 		}
-	} else if !wellFormed(err) {
+	} else if !WellFormed(err) {
 		t.Errorf("%s: the error %q", what, err)
 	}
 	if at, arena := r.memory.differs(untouched); arena >= 0 {

@@ -73,6 +73,8 @@ var kernels = map[string]func(*emitter){
 	"Store":                           func(e *emitter) { store(e, false) },
 	"StoreNonTemporal":                func(e *emitter) { store(e, true) },
 	"StoreHalvesNonTemporal":          storeHalves,
+	"LoadStoreNonTemporal":            func(e *emitter) { loadStore(e, false) },
+	"LoadStoreNonTemporalPrefetch":    func(e *emitter) { loadStore(e, true) },
 }
 
 // Assemble returns the .s file and the stubs of one family.

@@ -8,16 +8,18 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// blockFormat is a row of generic's formats with 4 or 5 bits a number: see there.
+// blockFormat is a row of generic's formats of blocks: see there.
 type blockFormat struct {
-	divisor float32
-	minimum bool
-	bias    float32
-	fifth   bool // codes have 5 bits
-	levels  []int8
+	divisor  float32
+	integers bool
+	minimum  bool
+	bias     float32
+	fifth    bool // codes have 5 bits
+	levels   []int8
 }
 
 var blockFormats = map[element]blockFormat{
+	blocksQ8:                  {divisor: 127, integers: true},
 	element(operation.Q4_0):   {divisor: -8, bias: 8},
 	element(operation.Q4_1):   {divisor: 15, minimum: true},
 	element(operation.Q5_0):   {divisor: -16, bias: 16, fifth: true},
@@ -42,7 +44,12 @@ func (f blockFormat) codes() int {
 	return f.fifths()
 }
 
-func (f blockFormat) size() int { return f.codes() + blockNumbers/2 }
+func (f blockFormat) size() int {
+	if f.integers {
+		return 2 + blockNumbers
+	}
+	return f.codes() + blockNumbers/2
+}
 
 func (e *emitter) float32(name string, v float32) operand.Mem {
 	return e.wide32(name, math.Float32bits(v))
@@ -309,41 +316,13 @@ func dequantizeBlocks(e *emitter) {
 			if f.minimum {
 				m = half(from.Offset(2))
 			}
-			codes, high := e.YMM(), e.XMM()
-			e.VMOVUPS(from.Offset(f.codes()), codes.AsX())
-			e.VPSRLW(operand.Imm(4), codes.AsX(), high)
-			e.VINSERTI128(operand.Imm(1), high, codes, codes)
-			e.VPAND(e.lowBits(), codes, codes)
-			if f.fifth {
-				bits, each := e.YMM(), e.controls("bitOfByte", 2, 16, func(i uint32) uint32 { return 0x0201 << (2 * (i % 4)) })
-				e.VPBROADCASTD(from.Offset(f.fifths()), bits)
-				e.VPSHUFB(e.controls("byteOfBit", 2, 16, func(i uint32) uint32 { return i / 4 * 0x0101 }), bits, bits)
-				e.VPAND(each, bits, bits)
-				e.VPCMPEQB(each, bits, bits)
-				e.VPAND(e.wide32("fifth8", 0x10101010), bits, bits)
-				e.VPOR(bits, codes, codes)
-			}
-			if f.levels != nil {
-				levels := e.YMM()
-				e.VMOVUPS(e.controls("levels", 2, 16, func(i uint32) uint32 {
-					return uint32(uint8(f.levels[2*i%16])) | uint32(uint8(f.levels[2*i%16+1]))<<8
-				}), levels)
-				e.VPSHUFB(codes, levels, codes)
-			} else if f.bias != 0 {
-				e.VPSUBB(e.wide32("bias"+operation.Element(e.from).String(), uint32(f.bias)*0x01010101), codes, codes)
+			number := func(i int) operand.Op { return from.Offset(2 + i) }
+			if !f.integers {
+				number = e.codesOf(f, from)
 			}
 			for i := 0; i < blockNumbers; i += e.lanes() {
-				v, some := e.vector(), codes.AsX()
-				if i >= blockNumbers/2 {
-					some = e.XMM()
-					e.VEXTRACTI128(operand.Imm(1), codes, some)
-				}
-				if i%(blockNumbers/2) != 0 {
-					rest := e.XMM()
-					e.VPSHUFD(operand.Imm(0xee), some, rest)
-					some = rest
-				}
-				e.VPMOVSXBD(some, v)
+				v := e.vector()
+				e.VPMOVSXBD(number(i), v)
 				e.VCVTDQ2PS(v, v)
 				e.VMULPS(d, v, v)
 				if f.minimum {
@@ -355,4 +334,44 @@ func dequantizeBlocks(e *emitter) {
 			e.ADDQ(operand.U32(4*blockNumbers), y)
 		})
 	})
+}
+
+// codesOf loads the codes of a block, and returns what returns those from one on as integers of 8 bits.
+func (e *emitter) codesOf(f blockFormat, from operand.Mem) func(i int) operand.Op {
+	codes, high := e.YMM(), e.XMM()
+	e.VMOVUPS(from.Offset(f.codes()), codes.AsX())
+	e.VPSRLW(operand.Imm(4), codes.AsX(), high)
+	e.VINSERTI128(operand.Imm(1), high, codes, codes)
+	e.VPAND(e.lowBits(), codes, codes)
+	if f.fifth {
+		bits, each := e.YMM(), e.controls("bitOfByte", 2, 16, func(i uint32) uint32 { return 0x0201 << (2 * (i % 4)) })
+		e.VPBROADCASTD(from.Offset(f.fifths()), bits)
+		e.VPSHUFB(e.controls("byteOfBit", 2, 16, func(i uint32) uint32 { return i / 4 * 0x0101 }), bits, bits)
+		e.VPAND(each, bits, bits)
+		e.VPCMPEQB(each, bits, bits)
+		e.VPAND(e.wide32("fifth8", 0x10101010), bits, bits)
+		e.VPOR(bits, codes, codes)
+	}
+	if f.levels != nil {
+		levels := e.YMM()
+		e.VMOVUPS(e.controls("levels", 2, 16, func(i uint32) uint32 {
+			return uint32(uint8(f.levels[2*i%16])) | uint32(uint8(f.levels[2*i%16+1]))<<8
+		}), levels)
+		e.VPSHUFB(codes, levels, codes)
+	} else if f.bias != 0 {
+		e.VPSUBB(e.wide32("bias"+operation.Element(e.from).String(), uint32(f.bias)*0x01010101), codes, codes)
+	}
+	return func(i int) operand.Op {
+		some := codes.AsX()
+		if i >= blockNumbers/2 {
+			some = e.XMM()
+			e.VEXTRACTI128(operand.Imm(1), codes, some)
+		}
+		if i%(blockNumbers/2) != 0 {
+			rest := e.XMM()
+			e.VPSHUFD(operand.Imm(0xee), some, rest)
+			some = rest
+		}
+		return some
+	}
 }

@@ -75,3 +75,33 @@ func storeHalves(e *emitter) {
 	e.fence()
 	e.leave()
 }
+
+func loadStore(e *emitter, prefetch bool) {
+	x, n, y, bytes, due := e.argument("x"), e.argument("n"), e.argument("y"), e.argument("bytes"), e.GP64()
+	loop, next, done := e.label("loop"), e.label("next"), e.label("done")
+	v := e.vector()
+	e.XORQ(due, due) // bytes that are to be stored
+	e.jumpIfZero(n, done)
+	e.Label(loop)
+	for d := 0; d < 128; d += 4 * e.lanes() {
+		if prefetch && d%line == 0 {
+			e.prefetch(operand.Mem{Base: x, Disp: d + ahead})
+		}
+		e.VMOVUPS(operand.Mem{Base: x, Disp: d}, v)
+	}
+	e.ADDQ(bytes, due)
+	e.CMPQ(due, operand.Imm(line))
+	e.JLT(operand.LabelRef(next))
+	e.SUBQ(operand.Imm(line), due)
+	for d := 0; d < line; d += 4 * e.lanes() {
+		e.VMOVNTPS(v, operand.Mem{Base: y, Disp: d})
+	}
+	e.ADDQ(operand.Imm(line), y)
+	e.Label(next)
+	e.ADDQ(operand.U32(128), x)
+	e.SUBQ(operand.Imm(32), n)
+	e.JNZ(operand.LabelRef(loop))
+	e.Label(done)
+	e.fence()
+	e.leave()
+}

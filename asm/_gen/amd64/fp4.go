@@ -355,8 +355,8 @@ func (r fp4Reader) half(from operand.Mem) reg.VecVirtual {
 			r.JMP(operand.LabelRef(found))
 		})
 	} else {
-		const least, nan = 0x00200000, 0x7fc00000 // 2^-128
-		normal := uint32(253)                     // scales from 2 on
+		const nan = 0x7fc00000
+		normal := uint32(253) // scales from 2 on
 		if r.ggml {
 			normal++
 		}
@@ -370,8 +370,8 @@ func (r fp4Reader) half(from operand.Mem) reg.VecVirtual {
 		r.VMOVD(other, v.AsX())
 		r.rare = append(r.rare, func() {
 			r.Label(special)
-			r.MOVL(operand.U32(least), other)
-			r.SHLXL(scale, other, other)
+			r.LEAL(operand.Mem{Base: scale, Disp: 1}, other) // half of the scale 0 is 2^-128, the float32 of the bits 1<<21
+			r.SHLL(operand.Imm(21), other)
 			if !r.ggml {
 				r.CMPL(scale, operand.Imm(2))
 				r.JCS(operand.LabelRef(found))

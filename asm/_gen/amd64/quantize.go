@@ -44,7 +44,7 @@ func quantize(e *emitter) {
 	f, scale := float8s[e.to], e.broadcast32("scale", e.vector())
 	c := e.newCoder(f, true)
 	e.eachVector(func(y, x, left reg.GPVirtual) {
-		e.bytesOf(y, x, left, true, func(list []operand.Op) reg.VecVirtual {
+		e.bytesOf(y, x, left, e.byteParts(), true, func(list []operand.Op) reg.VecVirtual {
 			return c.codesOf(func() (products []reg.VecVirtual) {
 				for _, x := range list {
 					v := e.vector()
@@ -112,6 +112,14 @@ func (e *emitter) keep(from operand.Mem) reg.VecVirtual {
 	return v
 }
 
+// keepAll is keep of a list.
+func (e *emitter) keepAll(list []operand.Mem) (kept []reg.VecVirtual) {
+	for _, from := range list {
+		kept = append(kept, e.keep(from))
+	}
+	return kept
+}
+
 // and sets to to the bits that are in both.
 func (e *emitter) and(a operand.Op, b, to reg.VecVirtual) {
 	if e.avx512 {
@@ -124,11 +132,16 @@ func (e *emitter) and(a operand.Op, b, to reg.VecVirtual) {
 // magnitudes is the bits of a float32 without its sign.
 func (e *emitter) magnitudes() operand.Mem { return e.wide32("magnitude32", 1<<31-1) }
 
+// byteParts are the numbers that become bytes at once, four registers of them first.
+func (e *emitter) byteParts() []part {
+	return []part{{4 * e.lanes(), false}, {e.lanes(), false}, {e.lanes(), true}}
+}
+
 // bytesOf runs body over the numbers from x on, some registers at a time or one, and
 // writes the bytes that it makes of each number. Numbers are in registers or in memory.
-func (e *emitter) bytesOf(y, x, left reg.GPVirtual, ahead bool, body func(numbers []operand.Op) reg.VecVirtual) {
+func (e *emitter) bytesOf(y, x, left reg.GPVirtual, parts []part, ahead bool, body func(numbers []operand.Op) reg.VecVirtual) {
 	lanes := e.lanes()
-	e.spans(left, []part{{4 * lanes, false}, {lanes, false}, {lanes, true}}, func(p part) {
+	e.spans(left, parts, func(p part) {
 		from, to := operand.Mem{Base: x}, operand.Mem{Base: y}
 		if p.masked {
 			low := e.XMM()
@@ -733,7 +746,7 @@ func (e *emitter) quantizeRows(scale func(amax reg.VecVirtual) []reg.VecVirtual,
 		for _, m := range these {
 			of = append(of, m.Idx(row, 4))
 		}
-		e.writeRow(y, x, n, scales, of, func(of []reg.VecVirtual, list []operand.Op) reg.VecVirtual { return write(quotients(of, list)) })
+		e.writeRow(y, x, n, scales, of, e.byteParts(), func(of []reg.VecVirtual, list []operand.Op) reg.VecVirtual { return write(quotients(of, list)) })
 		e.ADDQ(l.stride, x)
 		e.ADDQ(e.parameter("yStride"), y)
 		e.step(scales, e.argument("scaleStride"), float32s)
@@ -811,8 +824,9 @@ func (e *emitter) inverse(v reg.VecVirtual) reg.VecVirtual {
 	return inverse
 }
 
-// writeRow writes a row and its scale. Where that is not finite, all bytes are the same.
-func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, of []operand.Mem, write func(of []reg.VecVirtual, numbers []operand.Op) reg.VecVirtual) {
+// writeRow writes a row of n numbers, of those parts, and its scale, the last of what write needs. Where that is
+// not finite, all bytes are the same.
+func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, of []operand.Mem, parts []part, write func(of []reg.VecVirtual, numbers []operand.Op) reg.VecVirtual) {
 	rare, one, done := e.label("rare"), e.label("one"), e.label("written")
 	bits, yAt, xAt, left := e.GP32(), e.GP64(), e.GP64(), e.GP64()
 	e.MOVQ(y, yAt)
@@ -828,7 +842,7 @@ func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, of []operand.Mem, writ
 		e.VBROADCASTSS(m, v)
 		each = append(each, v)
 	}
-	e.bytesOf(yAt, xAt, left, false, func(list []operand.Op) reg.VecVirtual { return write(each, list) })
+	e.bytesOf(yAt, xAt, left, parts, false, func(list []operand.Op) reg.VecVirtual { return write(each, list) })
 	e.JMP(operand.LabelRef(done))
 	e.Label(rare)
 	code := uint64(0)
@@ -878,7 +892,7 @@ func (e *emitter) quotients(numbers []operand.Op, scale, inverse reg.VecVirtual)
 
 func dequantize(e *emitter) {
 	if e.from == blocksQ8 {
-		e.eachVector(e.dequantizeBlocks)
+		dequantizeBlocks(e)
 		return
 	}
 	scales := e.argument("scales")
@@ -957,22 +971,4 @@ func (e *emitter) loadBytes(p part, mask reg.OpmaskVirtual, from operand.Mem) op
 		return from
 	}
 	return v
-}
-
-// dequantizeBlocks writes the numbers of blocks of Q8_0.
-func (e *emitter) dequantizeBlocks(y, x, left reg.GPVirtual) {
-	e.spans(left, whole(q8Numbers), func(part) {
-		d, halves := e.vector(), e.half()
-		e.VPBROADCASTW(operand.Mem{Base: x}, halves)
-		e.VCVTPH2PS(halves, d)
-		for i := 0; i < q8Numbers; i += e.lanes() {
-			v := e.vector()
-			e.VPMOVSXBD(operand.Mem{Base: x, Disp: 2 + i}, v)
-			e.VCVTDQ2PS(v, v)
-			e.VMULPS(d, v, v)
-			e.VMOVUPS(v, operand.Mem{Base: y, Disp: 4 * i})
-		}
-		e.ADDQ(operand.Imm(q8Bytes), x)
-		e.ADDQ(operand.U32(4*q8Numbers), y)
-	})
 }

@@ -2,14 +2,16 @@ package amd64
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 const (
-	groupNumbers = 512 // that rotateQuantize works on at once, at most: the factors of their 16 blocks of Q8_0 fill a register
+	groupNumbers = 512 // that rotateQuantize works on at once, at most: 16 blocks of Q8_0, or 8 heads of 64
 	unitNumbers  = 128 // that are rotated at a time: one head, or two
+	groupUnits   = groupNumbers / unitNumbers
 )
 
 // How many bytes ahead rotateQuantize fetches heads and rows: heads while others are written,
@@ -59,34 +61,57 @@ func rotateScaled(e *emitter, interleaved bool) {
 	if !interleaved {
 		b.elements, b.partner = 1, e.argument("pairs")
 	}
-	c := e.newCoder(float8s[e.to], true)
-	if !e.avx512 {
-		e.rotateScaledNarrow(b, c, pairs)
-		return
+	c, row, scale := e.newCoder(float8s[e.to], true), operand.Mem{}, reg.VecVirtual(nil)
+	if e.avx512 {
+		scale = e.broadcast32("scale", e.vector())
 	}
-	scale := e.broadcast32("scale", e.vector())
+	if e.deinterleaved {
+		row = operand.Mem{Base: e.aligned(2 * 4 * pairs)}
+	}
 	var rotated rotator
 	b.table = func(r *rotation, _ part) {
-		rotated = e.newRotator(interleaved, operand.Mem{Base: r.cos}, operand.Mem{Base: r.sin}, pairs)
+		cos, sin := e.arranged(operand.Mem{Base: r.cos}, row, pairs), e.arranged(operand.Mem{Base: r.sin}, row.Offset(4*pairs), pairs)
+		rotated = e.newRotator(interleaved, cos, sin, pairs)
 	}
 	b.apply = func(r *rotation, _ part) {
-		list := rotated(operand.Mem{Base: r.x}, operand.Mem{Base: r.x, Index: b.partner, Scale: 4})
-		for _, v := range list {
-			e.VMULPS(scale, v, v)
+		codes := c.codesOf(func() []reg.VecVirtual {
+			list, factor := rotated(operand.Mem{Base: r.x}, operand.Mem{Base: r.x, Index: b.partner, Scale: 4}), scale
+			if !e.avx512 {
+				factor = e.broadcast32("scale", e.vector())
+			}
+			for _, v := range list {
+				e.VMULPS(factor, v, v)
+			}
+			return list
+		})
+		first, second := operand.Mem{Base: r.y}, operand.Mem{Base: r.y, Disp: pairs}
+		if b.partner != nil {
+			second = operand.Mem{Base: r.y, Index: b.partner, Scale: 1}
 		}
-		v, to := c.codes(list), operand.Mem{Base: r.y}
-		if interleaved {
-			e.VMOVUPS(v, to)
-			return
+		switch {
+		case len(codes) == 2:
+			e.VMOVUPS(codes[0], first)
+			e.VMOVUPS(codes[1], second)
+		case interleaved:
+			e.VMOVUPS(codes[0], first)
+		default:
+			e.VMOVUPS(codes[0].AsY(), first)
+			e.VEXTRACTI64X4(operand.Imm(1), codes[0], second)
 		}
-		e.VMOVUPS(v.AsY(), to)
-		to.Index, to.Scale = b.partner, 1
-		e.VEXTRACTI64X4(operand.Imm(1), v, to)
 	}
 	e.rotate(b)
 	for _, write := range e.rare {
 		write()
 	}
+}
+
+// aligned returns the address of so many bytes of the stack, which is a multiple of a line.
+func (e *emitter) aligned(bytes int) reg.GPVirtual {
+	at := e.GP64()
+	e.LEAQ(e.AllocLocal(bytes+line), at)
+	e.ADDQ(operand.Imm(line-1), at)
+	e.ANDQ(operand.I8(-line), at)
+	return at
 }
 
 // rotator returns the rotated registers of the pairs of a head at x, in order. HalfSplit, x2
@@ -95,7 +120,10 @@ type rotator func(x, x2 operand.Mem) []reg.VecVirtual
 
 // newRotator returns the rotator by pairs of the table row at cos and sin.
 func (e *emitter) newRotator(interleaved bool, cos, sin operand.Mem, pairs int) rotator {
-	if interleaved {
+	switch {
+	case !e.avx512:
+		return e.narrowRotator(cos, sin, pairs)
+	case interleaved:
 		return e.interleavedRotator(cos, sin, pairs)
 	}
 	return e.halfSplitRotator(cos, sin, pairs)
@@ -136,11 +164,8 @@ type headFormat interface {
 	largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtual
 	// keeps returns how many registers those are.
 	keeps() int
-	// numbers returns how many are rotated before their scales are found, of heads of so
-	// many pairs.
-	numbers(pairs int) int
-	// find finds the scales of the next heads from the largest magnitudes of all units.
-	find(kept []reg.VecVirtual)
+	// find finds the scales of the next heads from the largest magnitudes of all units, in memory.
+	find(kept []operand.Mem)
 	// take makes the next heads these and finds the inverses of their scales: a division for
 	// which nothing waits soon.
 	take()
@@ -154,36 +179,46 @@ type headFormat interface {
 type headGroups struct {
 	*emitter
 	headFormat
-	interleaved        bool           // pairs
-	pairs              int            // of a head
-	count, nextCount   operand.Mem    // of heads
-	buffer, nextBuffer operand.Mem    // addresses
-	other              operand.Mem    // the address of one buffer xor the address of the other
-	row                [2]operand.Mem // of cosines and sines in the order of narrowRotator, where they have to be brought into it
-	x, xLeft, y, yLeft operand.Mem    // the next head to rotate and to write, and how many its token has from there
+	interleaved        bool        // pairs
+	pairs              int         // of a head
+	count, nextCount   operand.Mem // of heads
+	buffer, nextBuffer operand.Mem // addresses
+	other              operand.Mem // the address of one buffer xor the address of the other
+	line               operand.Mem // the address of memory from a line on: see memory
+	x, xLeft, y, yLeft operand.Mem // the next head to rotate and to write, and how many its token has from there
+}
+
+// What lies in memory, behind two buffers: cosines and sines in the order of narrowHeads, where they have to be
+// brought into it, and the largest magnitudes of each unit.
+const (
+	cosAt     = 2 * 4 * groupNumbers
+	sinAt     = cosAt + 4*unitNumbers/2
+	largestAt = sinAt + 4*unitNumbers/2
+	allBytes  = largestAt + 2*groupUnits*64
+)
+
+// memory returns what lies from a byte on.
+func (g *headGroups) memory(at int) operand.Mem {
+	from := g.GP64()
+	g.MOVQ(g.line, from)
+	return operand.Mem{Base: from, Disp: at}
 }
 
 // newHeadGroups returns the loop before its first heads.
 func (e *emitter) newHeadGroups(interleaved bool) *headGroups {
 	const size = 4 * groupNumbers
 	g := &headGroups{emitter: e, interleaved: interleaved}
-	for _, local := range []*operand.Mem{&g.count, &g.nextCount, &g.buffer, &g.nextBuffer, &g.other, &g.x, &g.xLeft, &g.y, &g.yLeft} {
+	for _, local := range []*operand.Mem{&g.line, &g.count, &g.nextCount, &g.buffer, &g.nextBuffer, &g.other, &g.x, &g.xLeft, &g.y, &g.yLeft} {
 		*local = e.AllocLocal(8)
-	}
-	if e.deinterleaved {
-		const row = 4 * unitNumbers / 2 // of the longest heads
-		g.row = [2]operand.Mem{e.AllocLocal(row), e.AllocLocal(row)}
 	}
 	if e.to == blocksQ8 {
 		g.headFormat = newBlockHeads(g)
 	} else {
 		g.headFormat = newScaledHeads(g)
 	}
-	first, second, zero := e.GP64(), e.GP64(), e.GP64()
-	e.LEAQ(e.AllocLocal(2*size+line), first)
-	e.ADDQ(operand.Imm(line-1), first)
-	e.ANDQ(operand.I8(-line), first)
+	first, second, zero := e.aligned(allBytes), e.GP64(), e.GP64()
 	e.LEAQ(operand.Mem{Base: first, Disp: size}, second)
+	e.MOVQ(first, g.line)
 	e.MOVQ(first, g.nextBuffer)
 	e.XORQ(first, second)
 	e.MOVQ(second, g.other)
@@ -199,9 +234,9 @@ func (e *emitter) newHeadGroups(interleaved bool) *headGroups {
 // run writes all heads.
 func (g *headGroups) run() {
 	loop, write, next := g.label("heads"), g.label("write"), g.label("next")
-	var kept []reg.VecVirtual
-	for range g.units() * g.keeps() {
-		kept = append(kept, g.keep(g.wide32("one32", 0x3f800000))) // any numbers, of heads that are not there
+	one := g.keep(g.wide32("one32", 0x3f800000))
+	for _, at := range g.kept() {
+		g.VMOVUPS(one, at) // any numbers, of heads that are not there
 	}
 	g.arrangeRow()
 	g.Label(loop)
@@ -212,7 +247,7 @@ func (g *headGroups) run() {
 		g.MOVQ(value, move[1])
 	}
 	g.Comment("1. the next heads")
-	g.rotate(kept, write)
+	g.rotate(write)
 	g.Comment("2. these heads")
 	g.Label(write)
 	count := g.GP64()
@@ -228,7 +263,7 @@ func (g *headGroups) run() {
 
 // rotate rotates the next heads into the other buffer and finds their scales, or goes to
 // the label where there are none.
-func (g *headGroups) rotate(kept []reg.VecVirtual, none string) {
+func (g *headGroups) rotate(none string) {
 	same := g.label("same")
 	left, count, buffer, x := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 	g.MOVQ(g.x, x)
@@ -248,7 +283,7 @@ func (g *headGroups) rotate(kept []reg.VecVirtual, none string) {
 	g.MOVQ(g.parameter("x"), x)
 	g.MOVQ(g.parameter("heads"), left)
 	g.Label(same)
-	g.MOVQ(operand.U32(uint32(g.units()*unitNumbers/(2*g.pairs))), count)
+	g.MOVQ(operand.U32(uint32(groupNumbers/(2*g.pairs))), count)
 	g.CMPQ(left, count)
 	g.moveIf("LT", left, count)
 	g.SUBQ(count, left)
@@ -257,54 +292,66 @@ func (g *headGroups) rotate(kept []reg.VecVirtual, none string) {
 	g.MOVQ(g.nextBuffer, buffer)
 	g.XORQ(g.other, buffer)
 	g.MOVQ(buffer, g.nextBuffer)
-	g.rotateUnits(kept, count, buffer, x)
+	g.rotateUnits(count, buffer, x)
 	g.MOVQ(x, g.x)
-	g.find(kept)
+	g.find(g.kept())
 }
 
-// rotateUnits rotates units and finds their largest magnitudes.
-func (g *headGroups) rotateUnits(kept []reg.VecVirtual, count, buffer, x reg.GPVirtual) {
-	const size = 4 * unitNumbers
-	rotated, found, stride := g.newHeadRotator(), g.label("found"), g.GP64()
+// rotateUnits rotates units into the buffer and finds their largest magnitudes.
+func (g *headGroups) rotateUnits(count, buffer, x reg.GPVirtual) {
+	rotated, unit, stride, largest := g.newHeadRotator(), g.label("unit"), g.GP64(), g.GP64()
 	g.MOVQ(g.parameter("xHeadStride"), stride)
-	for unit := range g.units() {
-		var blocks []reg.VecVirtual
-		for at := 0; at < size; at += 8 * g.pairs {
-			if at > 0 { // where there is no other head it is the same one again
-				step := g.GP64()
-				g.XORQ(step, step)
-				g.DECQ(count)
-				g.moveIf("GT", stride, step)
-				g.step(x, step, float32s)
-			}
-			blocks = append(blocks, rotated.rotate(operand.Mem{Base: x}, operand.Mem{Base: buffer, Disp: size*unit + at})...)
-		}
-		g.keepLargest(kept, unit, blocks)
-		g.step(x, stride, float32s)
-		if unit < g.units()-1 {
+	g.LEAQ(g.memory(largestAt), largest)
+	g.Label(unit)
+	var blocks []reg.VecVirtual
+	for at := 0; at < 4*unitNumbers; at += 8 * g.pairs {
+		if at > 0 { // where there is no other head it is the same one again
+			step := g.GP64()
+			g.XORQ(step, step)
 			g.DECQ(count)
-			g.JLE(operand.LabelRef(found))
+			g.moveIf("GT", stride, step)
+			g.step(x, step, float32s)
 		}
+		blocks = append(blocks, rotated.rotate(operand.Mem{Base: x}, operand.Mem{Base: buffer, Disp: at})...)
 	}
-	g.Label(found)
-	rotated.end(kept, buffer)
+	g.keepLargest(largest, buffer, blocks)
+	g.step(x, stride, float32s)
+	g.DECQ(count)
+	g.JG(operand.LabelRef(unit))
+	rotated.end()
 }
 
-// units returns how many units are rotated at once.
-func (g *headGroups) units() int { return g.numbers(g.pairs) / unitNumbers }
+// keepLargest keeps the largest magnitudes of a unit, and goes behind them and behind the unit.
+func (g *headGroups) keepLargest(largest, buffer reg.GPVirtual, blocks []reg.VecVirtual) {
+	list, size := g.largestMagnitudes(blocks), 4*g.lanes()
+	for i, v := range list {
+		g.VMOVUPS(v, operand.Mem{Base: largest, Disp: size * i})
+	}
+	g.ADDQ(operand.I32(int32(size*len(list))), largest)
+	g.ADDQ(operand.I32(4*unitNumbers), buffer)
+}
+
+// kept returns where the largest magnitudes of all units are.
+func (g *headGroups) kept() (list []operand.Mem) {
+	largest := g.memory(largestAt)
+	for i := range groupUnits * g.keeps() {
+		list = append(list, largest.Offset(4*g.lanes()*i))
+	}
+	return list
+}
 
 // headRotator rotates heads of a row into a buffer.
 type headRotator interface {
 	// rotate returns the largest magnitudes of each 32 numbers.
 	rotate(x, to operand.Mem) (blocks []reg.VecVirtual)
 	// end is called when all heads are in the buffer and the largest magnitudes are kept.
-	end(kept []reg.VecVirtual, buffer reg.GPVirtual)
+	end()
 }
 
 // newHeadRotator returns the rotator of whole heads by the row at cos and sin.
 func (g *headGroups) newHeadRotator() headRotator {
 	if !g.avx512 {
-		return g.newNarrowRotator()
+		return g.newNarrowHeads()
 	}
 	cos, sin := operand.Mem{Base: g.argument("cos")}, operand.Mem{Base: g.argument("sin")}
 	w := &wideRotator{g, g.newRotator(g.interleaved, cos, sin, g.pairs), []reg.VecVirtual{g.vector(), g.vector()}}
@@ -332,15 +379,7 @@ func (w *wideRotator) rotate(x, to operand.Mem) (blocks []reg.VecVirtual) {
 	return blocks
 }
 
-func (w *wideRotator) end(kept []reg.VecVirtual, buffer reg.GPVirtual) {
-	w.largestWithNaN(kept, buffer, w.sums)
-}
-
-func (g *headGroups) keepLargest(kept []reg.VecVirtual, unit int, blocks []reg.VecVirtual) {
-	for i, v := range g.largestMagnitudes(blocks) {
-		g.VMOVAPS(v, kept[unit*g.keeps()+i])
-	}
-}
+func (w *wideRotator) end() { w.largestWithNaN(w.sums) }
 
 // largerMagnitudes returns the larger magnitudes of two registers that are no NaN. Where
 // one is a NaN, sum becomes a NaN.
@@ -354,7 +393,7 @@ func (e *emitter) largerMagnitudes(a, b, sum reg.VecVirtual) reg.VecVirtual {
 
 // largestWithNaN finds the largest magnitudes once more where sums are NaN, which is rare.
 // The magnitude of NaN is NaN.
-func (g *headGroups) largestWithNaN(kept []reg.VecVirtual, buffer reg.GPVirtual, sums []reg.VecVirtual) {
+func (g *headGroups) largestWithNaN(sums []reg.VecVirtual) {
 	const unordered = operand.U8(3)
 	rare, done := g.label("nan"), g.label("largest")
 	k := g.K()
@@ -365,18 +404,23 @@ func (g *headGroups) largestWithNaN(kept []reg.VecVirtual, buffer reg.GPVirtual,
 	pairs := g.pairs
 	g.rare = append(g.rare, func() {
 		g.pairs = pairs
+		unit, buffer, largest, left := g.label("unit"), g.GP64(), g.GP64(), g.GP64()
 		g.Label(rare)
 		magnitude := g.keep(g.magnitudes())
-		for unit := range g.units() {
-			var blocks []reg.VecVirtual
-			for at := 0; at < 4*unitNumbers; at += 128 {
-				a, b := g.vector(), g.vector()
-				g.and(operand.Mem{Base: buffer, Disp: 4*unitNumbers*unit + at}, magnitude, a)
-				g.and(operand.Mem{Base: buffer, Disp: 4*unitNumbers*unit + at + 64}, magnitude, b)
-				blocks = append(blocks, g.larger(b, a, a))
-			}
-			g.keepLargest(kept, unit, blocks)
+		g.MOVQ(g.nextBuffer, buffer)
+		g.LEAQ(g.memory(largestAt), largest)
+		g.MOVQ(operand.U32(uint32(groupUnits)), left)
+		g.Label(unit)
+		var blocks []reg.VecVirtual
+		for at := 0; at < 4*unitNumbers; at += 128 {
+			a, b := g.vector(), g.vector()
+			g.and(operand.Mem{Base: buffer, Disp: at}, magnitude, a)
+			g.and(operand.Mem{Base: buffer, Disp: at + 64}, magnitude, b)
+			blocks = append(blocks, g.larger(b, a, a))
 		}
+		g.keepLargest(largest, buffer, blocks)
+		g.DECQ(left)
+		g.JNZ(operand.LabelRef(unit))
 		g.JMP(operand.LabelRef(done))
 	})
 }
@@ -413,31 +457,37 @@ func (g *headGroups) write(count reg.GPVirtual) {
 type blockHeads struct {
 	*headGroups
 	*blockQuantizer
-	next reg.VecVirtual // d of 16 blocks, AVX2 of 8
+	next []reg.VecVirtual // d of 16 blocks
 }
 
 func newBlockHeads(g *headGroups) *blockHeads {
-	b := &blockHeads{g, g.newBlockQuantizer(), g.vector()}
-	g.clear(b.next)
+	b := &blockHeads{g, g.newBlockQuantizer(), nil}
+	for range 16 / g.lanes() {
+		b.next = append(b.next, g.vector())
+		g.clear(b.next[len(b.next)-1])
+	}
 	return b
 }
 
 func (b *blockHeads) keeps() int { return 1 }
 
-func (b *blockHeads) numbers(int) int { return b.headGroups.lanes() * q8Numbers }
-
 func (b *blockHeads) largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtual {
 	return []reg.VecVirtual{b.headGroups.largestOfFour(blocks)}
 }
 
-func (b *blockHeads) find(kept []reg.VecVirtual) {
-	b.headGroups.VMOVUPS(b.deltas(b.headGroups.largestOfAll(kept)), b.next)
+func (b *blockHeads) find(kept []operand.Mem) {
+	for i, next := range b.next {
+		each := len(kept) / len(b.next)
+		b.headGroups.VMOVUPS(b.deltas(b.headGroups.largestOfAll(b.headGroups.keepAll(kept[i*each:][:each]))), next)
+	}
 }
 
 func (b *blockHeads) take() {
 	inverses := b.headGroups.vector()
-	b.headGroups.VMOVUPS(b.inverses(b.next, inverses), b.halves)
-	b.headGroups.VMOVUPS(inverses, b.factors)
+	for i, next := range b.next {
+		b.headGroups.VMOVUPS(b.inverses(next, inverses), b.halves.Offset(2*b.headGroups.lanes()*i))
+		b.headGroups.VMOVUPS(inverses, b.factors.Offset(4*b.headGroups.lanes()*i))
+	}
 }
 
 func (b *blockHeads) writer() func(y, x, number reg.GPVirtual) {
@@ -455,26 +505,19 @@ func (b *blockHeads) writer() func(y, x, number reg.GPVirtual) {
 // scaledHeads is heads with a scale each.
 type scaledHeads struct {
 	*headGroups
-	next  reg.VecVirtual // scales of 8 heads, AVX2 of 4
+	next  reg.VecVirtual // scales of 8 heads
 	these [2]operand.Mem // the inverses, and the scales
 	first operand.Mem    // the address of the first head
 }
 
 func newScaledHeads(g *headGroups) *scaledHeads {
-	s := &scaledHeads{headGroups: g, next: g.half(), these: [2]operand.Mem{g.AllocLocal(32), g.AllocLocal(32)}, first: g.AllocLocal(8)}
+	s := &scaledHeads{headGroups: g, next: g.YMM(), these: [2]operand.Mem{g.AllocLocal(32), g.AllocLocal(32)}, first: g.AllocLocal(8)}
 	g.VPXOR(s.next, s.next, s.next)
 	g.MOVQ(g.argument("y"), s.first)
 	return s
 }
 
 func (s *scaledHeads) keeps() int { return unitNumbers / (2 * s.pairs) }
-
-func (s *scaledHeads) numbers(pairs int) int {
-	if s.avx512 {
-		return groupNumbers
-	}
-	return 4 * 2 * pairs
-}
 
 func (s *scaledHeads) largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtual {
 	each := 2 * s.pairs / 32
@@ -490,23 +533,20 @@ func (s *scaledHeads) largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtua
 	return list
 }
 
-func (s *scaledHeads) find(kept []reg.VecVirtual) {
-	s.VMOVAPS(s.rowScales(s.largestOfHeads(kept)), s.next)
+func (s *scaledHeads) find(kept []operand.Mem) {
+	s.VMOVAPS(s.rowScales(s.largestOfHeads(s.keepAll(kept))), s.next)
 }
 
 func (s *scaledHeads) largestOfHeads(kept []reg.VecVirtual) reg.VecVirtual {
-	if !s.avx512 {
-		return s.largestOf(kept)
-	}
 	var fours []reg.VecVirtual
-	for i := 0; i < len(kept); i += 4 {
-		fours = append(fours, s.largestOfFour(kept[i:i+4]))
+	for four := range slices.Chunk(kept, 4) {
+		fours = append(fours, s.largestOfFour(four))
 	}
-	last := fours[len(fours)-1] // what is missing is filled up with others
-	quarters := s.largestOfAll([]reg.VecVirtual{fours[0], last})
-	amax := s.YMM()
-	s.VMOVAPS(s.largestOfAll([]reg.VecVirtual{quarters, quarters}).AsY(), amax)
-	return amax
+	amax := s.largestOfAll([]reg.VecVirtual{fours[0], fours[len(fours)-1]}) // what is missing is filled up with others
+	if s.avx512 {
+		amax = s.largestOfAll([]reg.VecVirtual{amax, amax})
+	}
+	return amax.AsY().(reg.VecVirtual)
 }
 
 func (s *scaledHeads) take() {
@@ -523,40 +563,12 @@ func (s *scaledHeads) writer() func(y, x, number reg.GPVirtual) {
 		s.SHRQ(operand.Imm(uint64(bits.TrailingZeros(uint(2*s.pairs)))), scales)
 		s.SHLQ(operand.Imm(2), scales)
 		s.ADDQ(s.parameter("scales"), scales)
-		s.wholeRow(y, x, scales, s.these[0].Idx(number, 4), s.these[1].Idx(number, 4), 2*s.pairs, code)
+		n := s.GP64()
+		s.MOVQ(operand.U32(uint32(2*s.pairs)), n)
+		of := []operand.Mem{s.these[0].Idx(number, 4), s.these[1].Idx(number, 4)}
+		s.writeRow(y, x, n, scales, of, s.byteParts()[:1], func(of []reg.VecVirtual, list []operand.Op) reg.VecVirtual {
+			return code(s.quotients(list, of[1], of[0]))
+		})
 		s.ADDQ(operand.U32(uint32(8*s.pairs)), x)
 	}
-}
-
-// wholeRow is writeRow of n numbers, a multiple of 64.
-func (e *emitter) wholeRow(y, x, scales reg.GPVirtual, inverseAt, scaleAt operand.Mem, n int, code func(quotients []reg.VecVirtual) reg.VecVirtual) {
-	rare, done := e.label("rare"), e.label("written")
-	bits := e.GP32()
-	e.MOVL(scaleAt, bits)
-	e.MOVL(bits, operand.Mem{Base: scales})
-	e.CMPL(bits, operand.U32(infinity32))
-	e.JCC(operand.LabelRef(rare))
-	inverse, scale, step := e.vector(), e.vector(), 4*e.lanes()
-	e.VBROADCASTSS(inverseAt, inverse)
-	e.VBROADCASTSS(scaleAt, scale)
-	for i := 0; i < n; i += step {
-		var list []operand.Op
-		for j := 0; j < step; j += e.lanes() {
-			list = append(list, operand.Mem{Base: x, Disp: 4 * (i + j)})
-		}
-		e.VMOVUPS(code(e.quotients(list, scale, inverse)), operand.Mem{Base: y, Disp: i})
-	}
-	e.Label(done)
-	e.rare = append(e.rare, func() {
-		e.Label(rare)
-		v := e.vector()
-		e.clear(v)
-		if e.to == e4m3s {
-			e.VMOVUPS(e.nan8(), v)
-		}
-		for i := 0; i < n; i += step {
-			e.VMOVUPS(v, operand.Mem{Base: y, Disp: i})
-		}
-		e.JMP(operand.LabelRef(done))
-	})
 }

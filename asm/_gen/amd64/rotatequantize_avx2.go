@@ -48,41 +48,15 @@ func (e *emitter) places(j, pairs int) (first, second int) {
 	return j, pairs/8 + j
 }
 
-// rotateScaledNarrow is rotateScaled on AVX2.
-func (e *emitter) rotateScaledNarrow(b blocks, c *coder, pairs int) {
-	row := [2]operand.Mem{}
-	if e.deinterleaved {
-		row = [2]operand.Mem{e.AllocLocal(4 * pairs), e.AllocLocal(4 * pairs)}
-	}
-	var cos, sin operand.Mem
-	b.table = func(r *rotation, _ part) {
-		cos = e.arranged(operand.Mem{Base: r.cos}, row[0], pairs)
-		sin = e.arranged(operand.Mem{Base: r.sin}, row[1], pairs)
-	}
-	b.apply = func(r *rotation, _ part) {
-		codes := c.codesOf(func() []reg.VecVirtual {
-			list := make([]reg.VecVirtual, pairs/4)
-			for j := range pairs / 8 {
-				first, second := e.places(j, pairs)
-				list[first], list[second] = e.rotatedPairs(j, operand.Mem{Base: r.x}, operand.Mem{Base: r.x, Index: b.partner, Scale: 4}, cos, sin)
-			}
-			scale := e.broadcast32("scale", e.vector())
-			for _, v := range list {
-				e.VMULPS(scale, v, v)
-			}
-			return list
-		})
-		for i, v := range codes {
-			to := operand.Mem{Base: r.y, Disp: pairs * i}
-			if b.partner != nil && i > 0 {
-				to = operand.Mem{Base: r.y, Index: b.partner, Scale: 1}
-			}
-			e.VMOVUPS(v, to)
+// narrowRotator is newRotator on AVX2, by a row that is arranged.
+func (e *emitter) narrowRotator(cos, sin operand.Mem, pairs int) rotator {
+	return func(x, x2 operand.Mem) []reg.VecVirtual {
+		list := make([]reg.VecVirtual, pairs/4)
+		for j := range pairs / 8 {
+			first, second := e.places(j, pairs)
+			list[first], list[second] = e.rotatedPairs(j, x, x2, cos, sin)
 		}
-	}
-	e.rotate(b)
-	for _, write := range e.rare {
-		write()
+		return list
 	}
 }
 
@@ -91,27 +65,28 @@ func (g *headGroups) arrangeRow() {
 	if !g.deinterleaved {
 		return
 	}
-	for i, name := range []string{"cos", "sin"} {
-		g.arranged(operand.Mem{Base: g.argument(name)}, g.row[i], g.pairs)
-	}
+	g.arranged(operand.Mem{Base: g.argument("cos")}, g.memory(cosAt), g.pairs)
+	g.arranged(operand.Mem{Base: g.argument("sin")}, g.memory(sinAt), g.pairs)
 }
 
-// narrowRotator is the headRotator of AVX2.
-type narrowRotator struct {
+// narrowHeads is the headRotator of AVX2.
+type narrowHeads struct {
 	*headGroups
 	cos, sin  operand.Mem
 	magnitude reg.VecVirtual
 }
 
-func (g *headGroups) newNarrowRotator() *narrowRotator {
-	n := &narrowRotator{g, g.row[0], g.row[1], g.keep(g.magnitudes())}
-	if !g.deinterleaved {
+func (g *headGroups) newNarrowHeads() *narrowHeads {
+	n := &narrowHeads{headGroups: g, magnitude: g.keep(g.magnitudes())}
+	if g.deinterleaved {
+		n.cos, n.sin = g.memory(cosAt), g.memory(sinAt)
+	} else {
 		n.cos, n.sin = operand.Mem{Base: g.argument("cos")}, operand.Mem{Base: g.argument("sin")}
 	}
 	return n
 }
 
-func (n *narrowRotator) rotate(x, to operand.Mem) []reg.VecVirtual {
+func (n *narrowHeads) rotate(x, to operand.Mem) []reg.VecVirtual {
 	blocks := make([]reg.VecVirtual, n.pairs/16)
 	for j := range n.pairs / 8 {
 		first, second := n.rotatedPairs(j, x, x.Offset(4*n.pairs), n.cos, n.sin)
@@ -134,4 +109,4 @@ func (n *narrowRotator) rotate(x, to operand.Mem) []reg.VecVirtual {
 }
 
 // end does nothing: the largest of bits is NaN where a number is.
-func (n *narrowRotator) end([]reg.VecVirtual, reg.GPVirtual) {}
+func (n *narrowHeads) end() {}

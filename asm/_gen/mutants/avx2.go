@@ -254,14 +254,17 @@ var avx2Mutants = []group{
 	{"avx2/rotatequantize", "asm/_gen/amd64/rotatequantize_avx2.go", rotateQuantizeTests, []fault{
 		{"odd", "second elements are the first", `operand.U8(0xdd)`, `operand.U8(0x88)`},
 		{"row-order", "cosines and sines stay in order", `operand.Imm(0xd8)`, `operand.Imm(0xe4)`},
-		{"partner", "the second half of a long head follows 32 numbers", `operand.Mem{Base: r.y, Index: b.partner, Scale: 1}`, `operand.Mem{Base: r.y, Disp: pairs}`},
 		{"magnitude", "negative numbers are larger than positive ones", `n.VPAND(n.magnitude, m.v, m.v)`, ``},
 		{"larger", "a block has the largest magnitude of its first 8 numbers", `n.larger(m.v, largest, largest)`, ``},
 		{"second", "the second half of a head is the first", `x.Offset(4*n.pairs), n.cos`, `x, n.cos`},
 	}},
 	{"avx2/rotatequantize", "asm/_gen/amd64/rotatequantize.go", rotateQuantizeTests, []fault{
 		{"row", "interleaved, all tokens have the cosines of the first", `4*g.pairs); }; g.arrangeRow()`, `4*g.pairs); }`},
-		{"heads", "AVX2 finds the scales of two heads for four", `return s.largestOf(kept)`, `return s.largestOf([]reg.VecVirtual{kept[0], kept[1], kept[0], kept[1]})`},
+		{"heads", "of eight short heads the last four have the scales of the first", `fours[0], fours[len(fours)-1]`, `fours[0], fours[0]`},
+		{"unit", "of a group only the first 128 numbers are rotated", `g.JG(operand.LabelRef(unit))`, ``},
+		{"largest", "the magnitudes of a unit take the place of others", `g.ADDQ(operand.I32(int32(size*len(list))), largest)`, ``},
+		{"sines", "interleaved, sines are the cosines", `sinAt     = cosAt + 4*unitNumbers/2`, `sinAt     = cosAt`},
+		{"partner", "the second half of a long head follows 32 numbers", `second = operand.Mem{Base: r.y, Index: b.partner, Scale: 1}`, ``},
 	}},
 	{"avx2/rotatequantize", "asm/_gen/amd64/quantize.go", rotateQuantizeTests, []fault{
 		{"together", "interleaved, first and second elements change places", `i%8 | (8+i%8)<<8`, `8 + i%8 | i%8<<8`},

@@ -144,9 +144,12 @@ var avx512Mutants = []group{
 		{"nan", "a NaN has no part in a scale", `e.VFMADD231PS(a, b, sum)`, `_ = sum`},
 		{"pair", "of two short heads both are the first", `g.moveIf("GT", stride, step)`, ``},
 		{"scale", "all heads have the scale of the first", `s.these[1].Idx(number, 4)`, `s.these[1]`},
-		{"not-finite", "a head with an infinity has codes of numbers", `e.JCC(operand.LabelRef(rare))`, ``},
-		{"factor", "numbers are not multiplied by the scale", `e.VMULPS(scale, v, v)`, `_, _ = scale, v`},
-		{"partner", "the second half of a long head follows 32 numbers", `to.Index, to.Scale = b.partner, 1`, `to.Disp = 32`},
+		{"factor", "numbers are not multiplied by the scale", `e.VMULPS(factor, v, v)`, `_, _ = factor, v`},
+		{"partner", "the second half of a long head follows 32 numbers", `second = operand.Mem{Base: r.y, Index: b.partner, Scale: 1}`, ``},
+		{"nan-units", "a NaN has a part in a scale only in the first 128 numbers", `g.DECQ(left); g.JNZ(operand.LabelRef(unit))`, `g.DECQ(left)`},
+	}},
+	{"avx512/rotatequantize", "asm/_gen/amd64/quantize.go", rotateQuantizeTests, []fault{
+		{"not-finite", "a head with an infinity has codes of numbers", `e.JCC(operand.LabelRef(rare))`, `_ = rare`},
 	}},
 	{"avx512/groups", "asm/_gen/amd64/groups.go", quantizeWide, []fault{
 		{"power", "of a scale the fraction stays, not the exponent", `e.VPANDND(power, fraction, power)`, `e.VPANDD(power, fraction, power)`},

@@ -50,30 +50,29 @@ func rotatedQuantizations() (list []Operation) {
 		}{{Q8, ""}, {I8, "Row"}, {E4M3, "Row"}, {E4M3, "Scaled"}, {E5M2, "Scaled"}} {
 			e, base, as, pairs, lengths := f.Element, "RotateQuantize"+f.how, "as blocks of Q8_0", "32 or 64", []int{64, 32}
 			parameters := []Parameter{out("y", e), in("x", F32), in("cos", F32), in("sin", F32), wholeHeads(layout, e)}
-			call := Call{Arguments: []string{"y", "x", "cos", "sin"}}
+			rotate, quantize := Call{Function: "Rotate" + string(layout), Types: of(F32), Arguments: []string{"rotated", "x", "cos", "sin"}}, Call{Function: "Quantize", Arguments: []string{"y", "head"}}
 			where := "its blocks start\nat y[t*yTokenStride+h*yHeadStride]"
 			switch f.how {
 			case "Row":
 				as = "with a scale"
 				parameters = slices.Insert(parameters, 1, out("scales", F32))
-				call.To = "scales"
+				quantize.Function, quantize.To = "QuantizeRow", "scales"
 				where = "its results start\nat i = t*yTokenStride+h*yHeadStride of y, its scale is scales[i/(2*pairs)]"
 			case "Scaled":
 				as, pairs, lengths = "times scale", "a multiple of 32", []int{64, 32, 96, 128}
 				parameters = append(parameters, scalar("scale", "float32"))
-				call.Arguments = append(call.Arguments, "scale")
+				quantize.Arguments = append(quantize.Arguments, "scale")
 				where = "its results start\nat y[t*yTokenStride+h*yHeadStride]"
 			}
-			call.Function = base + string(layout)
-			name := "generic." + call.Function + Types{e, F32}.String()
+			as += ", as generic." + rotate.Function + "F32\nand generic." + quantize.Function + Types{e, F32}.String()
 			list = append(list, Operation{
 				Package: "asm", Family: "rotatequantize", Base: base, Layout: layout, Types: Types{e, F32},
 				Parameters: parameters,
-				Definition: []Call{call},
-				Summary:    "rotates every head of 2*Pairs elements and writes it " + as + ":\nsee " + name + ". Partner is Pairs.",
+				Definition: []Call{rotate, quantize},
+				Summary:    "rotates every head of 2*Pairs elements and writes it " + as + ". Partner is Pairs.",
 				Doc: `%s rotates every head of 2*pairs elements of every
-token, and writes it ` + as + `, as ` + name + `
-does. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, ` + where + `,
+token, and writes it ` + as + `
+do. Head h of token t is read from x[t*xTokenStride+h*xHeadStride] on, ` + where + `,
 its table rows at cos[t*tableStride] and sin[t*tableStride]. pairs is ` + pairs + `. y shares
 no memory with the others.`,
 				Lengths:     lengths,
@@ -545,6 +544,12 @@ func bounds() []Operation {
 			Parameters: []Parameter{out("x", F32), length("x"), scalar(number, "float32")}, Doc: doc,
 		}
 	}
+	loads := func(base, doc string) Operation {
+		return Operation{
+			Package: "bound", Family: "bound", Base: base, Types: of(F32), Only: "AVX2",
+			Parameters: []Parameter{in("x", F32), length("x"), out("y", F32), scalar("bytes", "int")}, Doc: doc,
+		}
+	}
 	return []Operation{
 		bound("Scale", "factor", `%s multiplies x[i] by factor for i < n, a multiple of 64: what any
 operation in place has to load and store.`),
@@ -557,6 +562,10 @@ non-temporal stores. x is aligned to 64 bytes.`),
 		bound("StoreHalvesNonTemporal", "value", `%s is StoreNonTemporalF32 of both halves
 of x alternately, line by line, for n a multiple of 128: what a table of cosines and of
 sines has to store.`),
+		loads("LoadStoreNonTemporal", `%s loads x[i] for i < n, a multiple of 32, and for every
+32 of them stores 0 to 64 bytes to y, whole lines by non-temporal stores: what a cache of
+quantized numbers has to load and store. y is aligned to 64 bytes.`),
+		loads("LoadStoreNonTemporalPrefetch", `%s is LoadStoreNonTemporalF32 with lines ahead prefetched.`),
 	}
 }
 

@@ -99,13 +99,21 @@ var elements = []struct {
 }{
 	None: {"", "", 0}, F32: {"F32", "float32", 4}, F16: {"F16", "uint16", 2}, BF16: {"BF16", "uint16", 2},
 	F64: {"F64", "float64", 8}, I32: {"I32", "int32", 4}, B32: {"B32", "uint32", 4}, B16: {"B16", "uint16", 2},
-	I8: {"I8", "int8", 1}, E4M3: {"E4M3", "uint8", 1}, E5M2: {"E5M2", "uint8", 1}, Q8: {"Q8", "uint8", 1},
+	I8: {"I8", "uint8", 1}, E4M3: {"E4M3", "uint8", 1}, E5M2: {"E5M2", "uint8", 1}, Q8: {"Q8", "uint8", 1},
 	Q4_0: {"Q4_0", "uint8", 1}, Q4_1: {"Q4_1", "uint8", 1}, Q5_0: {"Q5_0", "uint8", 1}, Q5_1: {"Q5_1", "uint8", 1}, IQ4_NL: {"IQ4_NL", "uint8", 1},
 	MXFP4: {"MXFP4", "uint8", 1}, NVFP4: {"NVFP4", "uint8", 1}, GGMLMXFP4: {"GGMLMXFP4", "uint8", 1}, GGMLNVFP4: {"GGMLNVFP4", "uint8", 1},
 }
 
 // String returns the element as names of operations have it.
 func (e Element) String() string { return elements[e].name }
+
+// Kinds returns its kinds in package kernels: MXFP4 has one for each rule of its scales.
+func (e Element) Kinds() string {
+	if e == MXFP4 {
+		return "KindMXFP4Floor, KindMXFP4RCeil, KindMXFP4Even"
+	}
+	return "Kind" + e.String()
+}
 
 // Go returns its type in Go.
 func (e Element) Go() string { return elements[e].goType }
@@ -169,6 +177,7 @@ type Parameter struct {
 	Type      string     // in Go
 	Element   Element    // of a slice
 	Written   bool       // a slice that the operation writes
+	OfKind    string     // its value in terms of the kind of a format, which has it then
 	Arguments []Argument // what stubs take of it
 	Geometry  *Geometry  // of a Place
 }
@@ -181,6 +190,7 @@ type Geometry struct {
 	Struct    string            // of package kernels, or ""
 	Loops     []string          // over the rows, the outermost first
 	Set       string            // statements before the definition of a row
+	Between   string            // memory for what one call of the definition gives to the next
 	Rows      map[string]string // what of a slice a row takes, and no more: the race detector is told so
 	Row       string            // what it takes of slices that are not there, if not all
 	Counts    []string          // arguments whose product, times Factor, is the elements of a call
@@ -190,9 +200,10 @@ type Geometry struct {
 
 // Call is a call of a function of package generic for one row. Arguments are names of
 // parameters: the geometry's Rows say what of them the row is. Of a generic function
-// of Go the name has no types.
+// of Go the name has no types, and else those of the operation, if no others are given.
 type Call struct {
 	Function  string
+	Types     Types
 	Arguments []string
 	To        string // what takes the result, or ""
 }

@@ -35,7 +35,7 @@ func distance(name string) Parameter {
 }
 
 // mxfp4Rule is how the scale of a block is chosen. Kernels add a number to the bits of the largest magnitude.
-var mxfp4Rule = Parameter{Kind: Scalar, Name: "rule", Type: "generic.MXFP4Rule", Arguments: []Argument{{"raise", "uint32", "mxfp4Raise[rule]"}}}
+var mxfp4Rule = Parameter{Kind: Scalar, Name: "rule", Type: "generic.MXFP4Rule", OfKind: "generic.MXFP4Rule(kind-KindMXFP4Floor)", Arguments: []Argument{{"raise", "uint32", "mxfp4Raise[rule]"}}}
 
 // integers are arguments of fields of a struct, each with its name and its field.
 func integers(of string, fields ...string) (list []Argument) {
@@ -89,11 +89,16 @@ func rows(layout Layout, types Types) Parameter {
 }
 
 // wholeHeads is rows of which all elements rotate, and what is written is no pairs but e. The
-// scales of all numbers that are written lie as these do.
+// scales of all numbers that are written lie as these do. A head is rotated before it is quantized.
 func wholeHeads(layout Layout, e Element) Parameter {
 	p := rows(layout, Types{e, F32})
 	p.Arguments = slices.DeleteFunc(p.Arguments, func(a Argument) bool { return a.Name == "partner" })
-	p.Geometry.Rows["y"], p.Geometry.Rows["scales"] = "y[i:]["+e.first("2*r.Pairs")+"]", "scales[i/(2*r.Pairs)]"
+	g := p.Geometry
+	g.Rows["y"], g.Rows["scales"] = "y[i:]["+e.first("2*r.Pairs")+"]", "scales[i/(2*r.Pairs)]"
+	g.Between, g.Rows["head"], g.Rows["rotated"] = "var rotated [512]float32", "rotated[:2*r.Pairs]", "rotated[:2*r.Pairs]"
+	if layout == HalfSplit {
+		g.Rows["rotated"] = "rotated[:r.Pairs], rotated[r.Pairs:]"
+	}
 	return p
 }
 

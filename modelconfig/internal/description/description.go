@@ -16,7 +16,7 @@ type Description struct {
 	Layers    []Layer
 	Kinds     map[string]Kind // of layers that rotate, and of indexers
 
-	Format        format
+	GGUF          bool // it is of a GGUF file
 	ContextLength int  // 0: it does not say
 	Latent        bool // heads are the rotary parts of latent attention
 	BaseUnread    bool // transformers 5 does not read the base
@@ -29,13 +29,6 @@ type Description struct {
 	ScalesRotating bool                 // QueryScale is for layers that rotate, not for the others
 	ScalingTensor  string               // tensor with learned scales of queries; "": none
 }
-
-type format uint8
-
-const (
-	fromHuggingFace format = iota
-	FromGGUF
-)
 
 // Layer is a hidden layer: the name of its kind, which need not be one of Model.kinds if it does
 // not rotate.
@@ -166,10 +159,10 @@ const (
 // SparseRatio is the compression of the layers of DeepSeek V4 that have an indexer.
 const SparseRatio = 4
 
-// UnscaledRule returns the rule without scaling: powers of the base.
-func UnscaledRule(dim int, base float64) Rule {
-	return AnyLength("default", func(dim int, base float64, _ any, rounding frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.Default(dim, base, rounding)
+// Plain is such a rule without parameters.
+func Plain(name string, ladder func(dim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error), dim int, base float64) Rule {
+	return AnyLength(name, func(dim int, base float64, _ any, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return ladder(dim, base, rounding)
 	}, dim, base, nil)
 }
 

@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -43,6 +44,11 @@ func Distance(a, b string, most int) int {
 	if len(a) > mostQuoted || len(a)-len(b) >= most || len(b)-len(a) >= most {
 		return most
 	}
+	// A letter that changes adds one to the set of letters, and takes one from it.
+	of, other := lettersOf(a), lettersOf(b)
+	if bits.OnesCount64(of&^other) >= most || bits.OnesCount64(other&^of) >= most {
+		return most
+	}
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -60,6 +66,14 @@ func Distance(a, b string, most int) int {
 		}
 	}
 	return min(row[len(b)], most)
+}
+
+// lettersOf returns the set of the bytes of a name modulo 64.
+func lettersOf(name string) (letters uint64) {
+	for i := range len(name) {
+		letters |= 1 << (name[i] & 63)
+	}
+	return letters
 }
 
 // subject is what a key is about, by its name.
@@ -110,28 +124,15 @@ func namesRope(key string, words []string) bool {
 	if strings.Contains(strings.ToLower(key), "rotary") {
 		return true
 	}
-	found := false
-	for _, w := range words {
-		if !strings.Contains(w, "rope") {
-			continue
-		}
-		found = true
-		if !ordinaryRope(w) {
-			return true
-		}
-	}
-	if found {
-		return false
-	}
-	for _, part := range strings.FieldsFunc(strings.ToLower(key), isSeparator) {
-		if strings.Contains(part, "rope") && !ordinaryRope(part) {
-			return true
+	for _, parts := range [...][]string{words, strings.FieldsFunc(strings.ToLower(key), isSeparator)} {
+		if slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(part, "rope") }) {
+			return slices.ContainsFunc(parts, func(part string) bool { return !ordinaryRope(part) })
 		}
 	}
 	return false
 }
 
-// ordinaryRope reports whether a word with rope in it is an English word.
+// ordinaryRope reports whether a word has no rope in it, or is an English word.
 func ordinaryRope(word string) bool {
 	if slices.Contains([]string{"proper", "properly", "europe", "european", "europeans"}, word) {
 		return true

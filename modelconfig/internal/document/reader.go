@@ -197,9 +197,9 @@ func (r *Reader) FailIf(wrong bool, sentinel error, key string, value any, expec
 	}
 }
 
-// Within returns a reader of the object under key.
+// Within returns a reader of the object under key, with the same error so far.
 func (r *Reader) Within(key string, keys Object) *Reader {
-	return &Reader{Function: r.Function, Keys: keys, Path: r.Path + key + "."}
+	return &Reader{Function: r.Function, Keys: keys, Path: r.Path + key + ".", Err: r.Err}
 }
 
 // Lookup returns the value of a key. A dot in it separates the key of an object from a key

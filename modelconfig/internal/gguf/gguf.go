@@ -45,7 +45,7 @@ func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
 		known, isRope := strings.CutPrefix(key, r.name("rope."))
 		switch subject := document.SubjectOf(rest); {
 		case isRope && slices.Contains(GgufRopeKeys, known):
-		case arch.Compressed && key == r.name(CompressBaseKey), arch.Nope.ReadsPattern() && key == r.name(PatternKey):
+		case arch.Compressed && key == r.name(CompressBaseKey), arch.RopePattern && key == r.name(PatternKey):
 		case isRope || subject == document.AboutRotation:
 			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", "no such key: llama.cpp does not have it; leave it out if it changes nothing, or set posenc.RotaryConfig directly")
 		case subject == document.AboutOthers && key == r.name("attention.max_alibi_bias"):
@@ -68,7 +68,7 @@ type ggufScaling struct {
 }
 
 func (s *ggufScaling) rule(rotaryDim int, base float64) description.Rule {
-	rule := description.UnscaledRule(rotaryDim, base)
+	rule := description.Plain("default", frequency.Default, rotaryDim, base)
 	switch {
 	case s.yarn != nil:
 		return description.AnyLength("yarn", frequency.YaRN, rotaryDim, base, *s.yarn)
@@ -171,11 +171,11 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 		r.failIf(v < 0, document.ErrValue, prefix+key, v, "0 or a number above 0")
 	}
 	if p.MScaleAllDim != 0 {
-		r.failIf(arch.LogMultiplier == models.LogMultiplierUnread,
+		r.failIf(arch.LogMultiplier == 0,
 			document.ErrContradiction, multiplierKey, p.MScaleAllDim, "0, because llama.cpp reads it for DeepSeek and Mistral only; rope.scaling.attn_factor multiplies cos and sin")
-		if arch.LogMultiplier == models.LogMultiplierTenth {
+		if arch.LogMultiplier != 1 {
 			// The file has mscale_all_dim/10 in float32; this division undoes it.
-			p.MScaleAllDim = float64(float32(p.MScaleAllDim) / float32(0.1))
+			p.MScaleAllDim = float64(float32(p.MScaleAllDim) / float32(arch.LogMultiplier))
 		}
 		p.MScale = 1
 		if arch.EqualMScale {
@@ -421,16 +421,13 @@ func (r *ggufReader) sliding(arch *models.GGUFArchitecture, count int) (slides [
 	if s == nil || s.Layers != 0 && s.Layers != count {
 		return slides, false
 	}
-	switch s.Window {
-	case models.WindowUnlessZero:
-		windowed = r.integer("attention.sliding_window", 1) > 0
-	case models.WindowIfGiven:
-		windowed = r.integer("attention.sliding_window", 0) > 0
-	case models.WindowAlways:
-		windowed = true
-		r.failIf(r.integer("attention.sliding_window", 1) == 0, document.ErrValue, "attention.sliding_window", 0, "at least 1 in this architecture")
+	window := 1
+	if s.IfGiven {
+		window = 0
 	}
-	if !windowed {
+	window = r.integer("attention.sliding_window", window)
+	r.failIf(window == 0 && !s.IfGiven && !s.UnlessZero, document.ErrValue, "attention.sliding_window", window, "at least 1 in this architecture")
+	if window == 0 {
 		return slides, false
 	}
 	const key = "attention.sliding_window_pattern"
@@ -449,27 +446,13 @@ func (r *ggufReader) sliding(arch *models.GGUFArchitecture, count int) (slides [
 func (r *ggufReader) rotating(arch *models.GGUFArchitecture, count int, slides []bool, windowed bool) []bool {
 	rotates := make([]bool, count)
 	dense, pattern := 0, r.flagPerLayer(PatternKey, count) // other architectures do not have this key
-	r.failIf(arch.Nope == models.ByRequiredPattern && pattern == nil, document.ErrValue, PatternKey, "missing", "which layers rotate")
-	if arch.Nope == models.DenseAndSliding {
+	r.failIf(arch.NeedsPattern && pattern == nil, document.ErrValue, PatternKey, "missing", "which layers rotate")
+	if arch.DenseRotate {
 		dense = r.integer("leading_dense_block_count", 0)
 	}
 	for i := range rotates {
-		switch arch.Nope {
-		case models.AllRotate:
-			rotates[i] = true
-		case models.ByPattern, models.ByRequiredPattern:
-			rotates[i] = pattern == nil || pattern[i]
-		case models.OnlySliding:
-			rotates[i] = slides[i] || !windowed
-		case models.DenseAndSliding:
-			rotates[i] = slides[i] || i < dense
-		case models.ExceptLastOfFour:
-			rotates[i] = (i+1)%4 != 0
-		case models.ExceptLastOfFourIfWindowed:
-			rotates[i] = (i+1)%4 != 0 || !windowed
-		case models.ExceptFirstOfFourIfWindowed:
-			rotates[i] = i%4 != 0 || !windowed
-		}
+		layer := models.GGUFLayer{Number: i, Slides: slides[i], Windowed: windowed}
+		rotates[i] = i < dense || (pattern == nil || pattern[i]) && (arch.Rotates == nil || arch.Rotates(layer))
 	}
 	if arch.AttentionInterval != 0 { // other layers have no attention
 		recurrent, interval := r.flagPerLayer("attention.recurrent_layers", count), 1
@@ -516,23 +499,19 @@ func Read(keys map[string]any, architecture string) (*description.Description, e
 	r.failIf(name == "", document.ErrValue, key, "missing", "the architecture of the model")
 	r.prefix = name + "."
 	name = cmp.Or(architecture, name)
-	positions := models.PositionsOfArchitecture(name)
+	positions := models.PositionsIn(models.OtherArchitectures, name)
 	r.failIf(positions != "", document.ErrNotRotary, key, document.Quoted(name), "an architecture with rotary positions (this one has %s)", positions)
-	arch := models.ArchitectureNamed(name)
-	reason := models.RefusalOfArchitecture(name)
+	arch := models.Architectures.Named(name)
+	reason := models.PositionsIn(models.RefusedArchitectures, name)
 	r.failIf(reason != "", document.ErrUnknown, key, document.Quoted(name), "%s", reason)
 	if arch == nil {
 		arch = new(models.GGUFArchitecture)
-		known := models.NamesOf(func(v *models.Vendor, add func(...string)) {
-			v.AddArchitectures(add)
-			for _, p := range v.OtherArchitectures {
-				add(p.Names...)
-			}
-		})
+		known := slices.Concat(models.Architectures.Names(), models.OtherArchitectures.Names())
+		slices.Sort(known)
 		r.failIf(true, document.ErrUnknown, key, document.Quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", document.NearestNote(name, known))
 	}
 	r.checkRopeKeys(arch)
-	m := &description.Description{ModelType: name, Format: description.FromGGUF, Latent: arch.Latent || arch.LatentPart, Traps: arch.Traps}
+	m := &description.Description{ModelType: name, GGUF: true, Latent: arch.Latent || arch.LatentPart, Traps: arch.Traps}
 	r.model(m, arch)
 	if r.err != nil {
 		return nil, r.err

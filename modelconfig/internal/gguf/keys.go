@@ -54,13 +54,11 @@ func (r *ggufReader) text(key, missing string) string {
 	return read(r, key, missing, "a string", func(v reflect.Value) (string, bool) { return v.String(), v.Kind() == reflect.String })
 }
 
-func toFlag(v reflect.Value) (set, ok bool) {
-	ok = v.Kind() == reflect.Bool
-	return ok && v.Bool(), ok
-}
-
 func (r *ggufReader) flag(key string, missing bool) bool {
-	return read(r, key, missing, "a bool", toFlag)
+	return read(r, key, missing, "a bool", func(v reflect.Value) (set, ok bool) {
+		ok = v.Kind() == reflect.Bool
+		return ok && v.Bool(), ok
+	})
 }
 
 func (r *ggufReader) number(key string, missing float64) float64 {

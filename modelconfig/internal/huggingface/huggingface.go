@@ -36,7 +36,7 @@ func Read(function string, config []byte, as string, vision bool) (*description.
 	if !ok {
 		r.Fail(document.ErrValue, "model_type", "absent", "%s", untyped(r))
 	}
-	f := familyOf(r, modelType)
+	f := typeNamed(r, modelType)
 	m := &description.Description{ModelType: modelType, Holder: holder, Kinds: map[string]description.Kind{}}
 	if r.Err == nil {
 		readModel(r, &f, m)
@@ -81,7 +81,7 @@ func asType(r *document.Reader, modelType string) {
 func byArchitecture(r *document.Reader) {
 	modelType, isText := r.Keys["model_type"].(string)
 	list, _ := r.Keys["architectures"].([]any)
-	if len(list) == 0 || r.Keys["model_type"] != nil && !isText || models.Reads(modelType) || models.PositionsOfType(modelType) != "" {
+	if len(list) == 0 || r.Keys["model_type"] != nil && !isText || models.Reads(modelType) || models.PositionsIn(models.OtherTypes, modelType) != "" {
 		return
 	}
 	if name, _ := list[0].(string); name != "" && strings.Contains("\n"+models.ServedArchitectures, "\n"+name+"\n") {
@@ -133,7 +133,7 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		} else if innerType != w.Type && !h.AnyText {
 			text.Fail(document.ErrContradiction, "model_type", document.Quoted(innerType), "%q, the only text model of %s (pass %s alone to read it as another type)", w.Type, modelType, strings.TrimSuffix(text.Path, "."))
 		}
-		if innerType, _ := text.Keys["model_type"].(string); models.PositionsOfType(innerType) == "" {
+		if innerType, _ := text.Keys["model_type"].(string); models.PositionsIn(models.OtherTypes, innerType) == "" {
 			unreadKeysBeside(r, w.Key, inner)
 		}
 		if r.Err != nil {
@@ -164,48 +164,43 @@ func ropeValues(keys document.Object) document.Object {
 	return values
 }
 
-func familyOf(r *document.Reader, modelType string) models.Family {
+func typeNamed(r *document.Reader, modelType string) models.ModelType {
 	for _, key := range document.SortedKeys(r.Keys) {
 		t, _ := r.Keys[key].(string)
 		r.FailIf(strings.EqualFold(t, "alibi") && document.SubjectOf(key) == document.AboutKind, document.ErrNotRotary, key, document.Quoted(t), "rotary positions, not %s", models.ALiBi)
 	}
-	positions := models.PositionsOfType(modelType)
+	positions := models.PositionsIn(models.OtherTypes, modelType)
 	r.FailIf(positions != "", document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; this type has %s", positions)
-	t := cmp.Or(models.TextType(modelType), models.TowerType(modelType))
+	t := cmp.Or(models.Types.Named(modelType), models.Towers.Named(modelType))
 	if t != nil && t.Variant != "" {
 		if n, _ := r.Integer(t.VariantKey); n > 0 {
-			t = models.TextType(t.Variant)
+			t = models.Types.Named(t.Variant)
 		}
 	}
 	switch h := models.HolderOf(modelType); {
 	case t != nil:
-		return t.Family()
+		return t.WithDefaults()
 	case h != nil && h.Tower.Key != "":
 		r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "a type with a text model: this one has a vision tower, which HuggingFaceVision reads")
 	default:
 		unknownType(r, modelType, "a type in docs/models.md", true)
 	}
-	return models.Family{}
+	return models.ModelType{}
 }
 
 // unknownType fails for a type that is in none of the lists; types of text models count where texts
 // is set.
 func unknownType(r *document.Reader, modelType, expected string, texts bool) {
 	r.FailIf(strings.Contains("\n"+models.Unrotated, "\n"+modelType+"\n"), document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.24 has none for this type")
-	known := models.NamesOf(func(v *models.Vendor, add func(...string)) {
-		v.AddHolders(add)
-		for _, p := range v.OtherPositions {
-			add(p.Names...)
-		}
-		if texts {
-			models.AddTypes(v.Types, add)
-		}
-		models.AddTypes(v.Towers, add)
-	})
+	known := slices.Concat(models.Towers.Names(), models.Holders.Names(), models.OtherTypes.Names())
+	if texts {
+		known = append(known, models.Types.Names()...)
+	}
+	slices.Sort(known)
 	r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "%s%s; for others set Options.Type to the type whose code is the same, or use posenc.RotaryConfig, with values from the model's own code", expected, document.NearestNote(modelType, known))
 }
 
-func readModel(r *document.Reader, f *models.Family, m *description.Description) {
+func readModel(r *document.Reader, f *models.ModelType, m *description.Description) {
 	if f.Refusal != "" {
 		r.Fail(document.ErrUnknown, "model_type", document.Quoted(m.ModelType), "another type: this one %s", f.Refusal)
 		return
@@ -217,6 +212,13 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 		list, isList := r.Lookup(key).([]any)
 		given := r.Has(key) && !(isList && len(list) == 0) || r.Has("rope_parameters."+key) || r.Has("rope_scaling."+key)
 		r.FailIf(!given, document.ErrValue, key, "absent", "a value: models of this type have no common default")
+	}
+	if f.PositionType != "" {
+		kind, given := r.Text("position_embedding_type")
+		if !given {
+			kind = cmp.Or(f.AbsentPositionType, f.PositionType)
+		}
+		r.FailIf(kind != f.PositionType, document.ErrNotRotary, "position_embedding_type", document.Quoted(kind), "%q", f.PositionType)
 	}
 	if f.Check != nil {
 		f.Check(r)
@@ -270,21 +272,21 @@ func readModel(r *document.Reader, f *models.Family, m *description.Description)
 	}
 	m.ScalingTensor = f.ScalingTensor
 	m.Latent = f.Latent
-	m.Patches, m.Traps = f.Patches, f.Traps
+	m.Patches, m.Traps = *cmp.Or(f.Patches, new(description.PatchOrder)), f.Traps
 	if !f.IsTower() {
 		m.ContextLength = r.IntegerOr(f.Keys.Positions, f.Positions)
 	}
-	unreadKeys(r, f)
+	unreadKeys(r, f, r.Keys, "")
 }
 
 // headDim returns the elements of a head, and the key that they come from.
-func headDim(r *document.Reader, f *models.Family, k *models.KindDefaults, layers []description.Layer) (dim int, key string) {
+func headDim(r *document.Reader, f *models.ModelType, k *models.KindDefaults, layers []description.Layer) (dim int, key string) {
 	dim, key = headDimOf(r, f, k, layers)
 	r.FailIf(dim < 2, document.ErrValue, key, document.KindOf(r.Lookup(key)), "at least 2 elements per head, not %d", dim)
 	return dim, key
 }
 
-func headDimOf(r *document.Reader, f *models.Family, k *models.KindDefaults, layers []description.Layer) (dim int, key string) {
+func headDimOf(r *document.Reader, f *models.ModelType, k *models.KindDefaults, layers []description.Layer) (dim int, key string) {
 	if k.HeadDimKey != "" {
 		dim := document.Value{Key: k.HeadDimKey}
 		r.Integer(k.HeadDimKey) // fails for what is not whole
@@ -326,7 +328,7 @@ func perLayerHeadDim(r *document.Reader, k *models.KindDefaults, layers []descri
 	}
 }
 
-func hiddenByHeads(r *document.Reader, f *models.Family) (dim int, key string) {
+func hiddenByHeads(r *document.Reader, f *models.ModelType) (dim int, key string) {
 	hidden := r.IntegerOr(f.Keys.Hidden, f.Hidden)
 	heads := r.IntegerOr(f.Keys.Heads, f.Heads)
 	key, byKey := r.Spelling(f.Keys.Hidden), r.Spelling(f.Keys.Heads)
@@ -344,11 +346,11 @@ func hiddenByHeads(r *document.Reader, f *models.Family) (dim int, key string) {
 	return hidden / heads, key
 }
 
-func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults, m *description.Description) description.Kind {
+func readKind(r, rope *document.Reader, f *models.ModelType, k *models.KindDefaults, m *description.Description) description.Kind {
 	positions := r.IntegerOr(f.Keys.Positions, f.Positions)
 	whole := f.Latent && k.Like != nil && !k.Like.Latent
 	if k.Like != nil {
-		like := k.Like.Family()
+		like := k.Like.WithDefaults()
 		f = &like
 	}
 	base, source := baseOf(r, rope, f, k)
@@ -371,7 +373,7 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 	}
 	cfg.Axes = readAxes(f, rope, rotaryDim/2)
 	p := models.RopeParameters{
-		Reader: rope, Model: r, Family: f, Kind: k,
+		Reader: rope, Model: r, Type: f, Kind: k,
 		RopeType: ropeType, HeadDim: dim, HeadDimKey: dimKey, RotaryDim: rotaryDim, Base: base, Partial: partial,
 		Positions: positions,
 	}
@@ -407,19 +409,19 @@ func readKind(r, rope *document.Reader, f *models.Family, k *models.KindDefaults
 }
 
 // baseOf returns a base, and for errors the keys that the frequencies come from.
-func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) (base float64, source string) {
+func baseOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefaults) (base float64, source string) {
 	given := document.Value{}
 	given.Agree(rope, "rope_theta")
 	for _, key := range k.BaseKeys {
 		given.Agree(r, key)
 	}
-	base = given.Or(k.Base)
+	base, source = given.Or(k.Base), strings.TrimSuffix(rope.Path, ".")
 	r.FailIf(!given.Given && f.Positions == 0, document.ErrValue, "rope_theta", "absent", "a value: no default is known for this type")
 	if rope.OfKind && !given.Given && k.BlockBase != 0 {
 		base = k.BlockBase
 	}
 	if k.FixedBase != 0 {
-		return k.FixedBase, strings.TrimSuffix(rope.Path, ".")
+		return k.FixedBase, source
 	}
 	if given.Given && base <= 1 {
 		given.Fail(document.ErrValue, "a number above 1")
@@ -430,7 +432,6 @@ func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) 
 			r.FailIf(!(base > 1 && base <= math.MaxFloat64), document.ErrValue, f.BaseRatio, ratio, "a number that leaves the base finite and above 1")
 		}
 	}
-	source = strings.TrimSuffix(rope.Path, ".")
 	switch {
 	case !given.Given || given.Reader == rope:
 	case len(rope.Keys) == 0:
@@ -442,7 +443,7 @@ func baseOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults) 
 }
 
 // rotaryDimOf returns how many elements rotate, and the partial rotary factor.
-func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
+func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
 	factor := document.Value{}
 	factor.Agree(rope, "partial_rotary_factor")
 	key, n, counted := cmp.Or(f.CountKey, "rotary_dim"), 0, false
@@ -513,7 +514,7 @@ func rotaryDimOf(r, rope *document.Reader, f *models.Family, k *models.KindDefau
 		refuse(document.ErrContradiction, "at most the %d elements of a head", headDim)
 	case rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > description.MaxRotaryDim:
 		refuse(document.ErrValue, "an even number of rotated elements, from 2 to %d; this makes it %d of %d (or use posenc.RotaryConfig)", description.MaxRotaryDim, rotaryDim, headDim)
-	case rotaryDim != headDim && f.WholeHead:
+	case rotaryDim != headDim && f.WholeHead():
 		whole := 1
 		if counted {
 			whole = headDim
@@ -535,8 +536,8 @@ func layoutOf(r *document.Reader, key string, usual, interleaved posenc.Layout) 
 	return posenc.HalfSplit
 }
 
-// positionKeys checks keys that the family does not use.
-func positionKeys(r *document.Reader, f *models.Family) {
+// positionKeys checks keys that the type does not use.
+func positionKeys(r *document.Reader, f *models.ModelType) {
 	r.MustBe(true, document.ErrNotRotary, "true", "rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope")
 	r.MustBe(false, document.ErrNotRotary, "false: ALiBi does not rotate", "alibi", "use_alibi")
 	for _, key := range []string{"use_mrope", "rope_3d", "position_embedding_xdrope"} {
@@ -578,18 +579,18 @@ var allBaseKeys = []string{
 	"local_rope_theta", "global_rope_theta", "swa_rope_theta", "compress_rope_theta", "local_base_freq", "rope_embedding_base",
 }
 
-func addIndexer(r *document.Reader, f *models.Family, m *description.Description) {
+func addIndexer(r *document.Reader, f *models.ModelType, m *description.Description) {
 	x := f.Indexer
 	layout := layoutOf(r, x.LayoutKey, x.Layout, posenc.InterleavedToHalfSplit)
 	if r.Err != nil || !slices.ContainsFunc(m.Layers, func(l description.Layer) bool { return l.Indexer }) {
 		return
 	}
 	k, rotates := m.Kinds[x.Attention]
-	dim := r.IntegerOr([]string{x.HeadDimKey}, x.HeadDim)
-	rotaryDim := k.Rotary.RotaryDim
+	key, rotaryDim := cmp.Or(x.HeadDimKey, "index_head_dim"), k.Rotary.RotaryDim
+	dim := r.IntegerOr([]string{key}, 128)
 	r.FailIf(!rotates, document.ErrContradiction, "model_type", document.Quoted(m.ModelType), "indexers in layers that rotate")
-	r.FailIf(x.HeadDim == 0 && !r.Has(x.HeadDimKey), document.ErrValue, x.HeadDimKey, "absent", "the elements of a head of the indexers")
-	r.FailIf(dim < rotaryDim, document.ErrContradiction, x.HeadDimKey, dim, "at least the %d elements that rotate", rotaryDim)
+	r.FailIf(x.HeadDimKey != "" && !r.Has(key), document.ErrValue, key, "absent", "the elements of a head of the indexers")
+	r.FailIf(dim < rotaryDim, document.ErrContradiction, key, dim, "at least the %d elements that rotate", rotaryDim)
 	m.AddIndexer(x.Attention, dim, layout, x.Trailing)
 }
 
@@ -598,16 +599,13 @@ func visionModel(r *document.Reader) *document.Reader {
 	for range 3 {
 		modelType, _ := r.Text("model_type")
 		h := models.HolderOf(modelType)
-		if positions := models.PositionsOfTower(modelType); positions != "" {
+		if positions := models.PositionsIn(models.OtherTowers, modelType); positions != "" {
 			r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model whose vision tower rotates by rows and columns; the one of this type has %s", positions)
 		}
 		if r.Err != nil || h == nil || h.Tower.Key == "" {
 			break
 		}
 		inner, given := r.Object(h.Tower.Key)
-		if r.Err != nil {
-			break
-		}
 		if !given {
 			inner = models.Parsed(h.AbsentTower)
 		}
@@ -620,13 +618,13 @@ func visionModel(r *document.Reader) *document.Reader {
 		}
 	}
 	modelType, given := r.Text("model_type")
-	if given && models.TowerType(modelType) == nil && models.PositionsOfType(modelType) == "" {
+	if given && models.Towers.Named(modelType) == nil && models.PositionsIn(models.OtherTypes, modelType) == "" {
 		unknownType(r, modelType, "a vision tower in docs/models.md or a model that holds one", false)
 	}
 	return r
 }
 
-func checkAxialHead(r *document.Reader, f *models.Family) {
+func checkAxialHead(r *document.Reader, f *models.ModelType) {
 	dim, ok := r.Integer("head_dim")
 	if !ok || f.Keys.HeadDim[0] != "head_dim" {
 		return

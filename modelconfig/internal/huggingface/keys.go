@@ -1,7 +1,6 @@
 package huggingface
 
 import (
-	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -12,11 +11,9 @@ import (
 )
 
 // unreadKeys fails for a key whose name is about positions and that nothing has read. It looks
-// beside the rope parameters, and in objects that are about attention. It also fails for keys
+// beside the rope parameters, and in objects that are about attention, whose keys have a path. It also fails for keys
 // that position code reads for other models (keysOfPositions), and for misspellings of these.
-func unreadKeys(r *document.Reader, f *models.Family) { unreadKeysOf(r, f, r.Keys, "") }
-
-func unreadKeysOf(r *document.Reader, f *models.Family, keys document.Object, path string) {
+func unreadKeys(r *document.Reader, f *models.ModelType, keys document.Object, path string) {
 	for _, name := range document.SortedKeys(keys) {
 		v, key := keys[name], path+name
 		if v == nil || r.Seen[key] {
@@ -43,7 +40,7 @@ func unreadKeysOf(r *document.Reader, f *models.Family, keys document.Object, pa
 		}
 		if isAttention(name) {
 			inner, _ := v.(document.Object) // of at most document.MaxDepth levels
-			unreadKeysOf(r, f, inner, key+".")
+			unreadKeys(r, f, inner, key+".")
 		}
 	}
 }
@@ -62,20 +59,17 @@ func unreadKeysBeside(r *document.Reader, part string, inner document.Object) {
 	}
 }
 
-// harmlessKeys have names that are about positions, and change nothing in the rotation. The
-// value is the reason.
-var harmlessKeys = [...]struct{ key, reason string }{
-	{"dropout_positions", "a dropout"},
-	{"max_position_embeddings", "a length, which is read where a rule depends on it"},
-	{"max_trained_positions", "such a length, of Nomic"},
-	{"n_positions", "such a length, of GPT; files of other types have it too (nomic-embed-text-v1.5)"},
-	{"position_id_per_seconds", "how positions of sound are counted"},
-	{"qk_nope_head_dim", "the part of a head without positions, which latent attention reads where it counts"},
+// harmlessKeys have names that are about positions, and change nothing in the rotation.
+var harmlessKeys = []string{
+	"dropout_positions",       // a dropout
+	"max_position_embeddings", // a length, which is read where a rule depends on it
+	"max_trained_positions",   // such a length, of Nomic
+	"n_positions",             // such a length, of GPT; files of other types have it too (nomic-embed-text-v1.5)
+	"position_id_per_seconds", // how positions of sound are counted
+	"qk_nope_head_dim",        // the part of a head without positions, which latent attention reads where it counts
 }
 
-func IsHarmless(name string) bool {
-	return slices.ContainsFunc(harmlessKeys[:], func(k struct{ key, reason string }) bool { return k.key == name })
-}
+func IsHarmless(name string) bool { return slices.Contains(harmlessKeys, name) }
 
 func isOff(v any) bool {
 	switch v := v.(type) {
@@ -94,21 +88,8 @@ func isOff(v any) bool {
 // keysByLetters has keysOfPositions and ordinaryKeys, split when a key is first looked for.
 var keysByLetters struct {
 	once     sync.Once
-	known    []lettered
+	known    []string
 	ordinary map[string]bool
-}
-
-// lettered is a key and the set of its bytes modulo 64.
-type lettered struct {
-	key     string
-	letters uint64
-}
-
-func lettersOf(key string) (letters uint64) {
-	for i := range len(key) {
-		letters |= 1 << (key[i] & 63)
-	}
-	return letters
 }
 
 // positionKeyNear returns the key of keysOfPositions that has a name, or else the nearest one that
@@ -119,9 +100,7 @@ func positionKeyNear(name string) string {
 	const most = 2
 	k := &keysByLetters
 	k.once.Do(func() {
-		for key := range strings.SplitSeq(KeysOfPositions, " ") {
-			k.known = append(k.known, lettered{key, lettersOf(key)})
-		}
+		k.known = strings.Fields(KeysOfPositions)
 		k.ordinary = map[string]bool{}
 		for key := range strings.SplitSeq(OrdinaryKeys, " ") {
 			k.ordinary[key] = true
@@ -130,15 +109,10 @@ func positionKeyNear(name string) string {
 	if k.ordinary[name] || strings.Contains(strings.ToLower(name), "rope") && document.SubjectOf(name) == document.AboutOther { // use_Europe
 		return ""
 	}
-	best, least, letters := "", most+1, lettersOf(name)
+	best, least := "", most+1
 	for _, known := range k.known {
-		// A letter that changes adds one to a set, and takes one from it.
-		if len(known.key)-len(name) > most || len(name)-len(known.key) > most ||
-			bits.OnesCount64(letters&^known.letters) > most || bits.OnesCount64(known.letters&^letters) > most {
-			continue
-		}
-		if d := document.Distance(name, known.key, least); d < least && d <= MostChanged(known.key) {
-			best, least = known.key, d
+		if d := document.Distance(name, known, least); d < least && d <= MostChanged(known) {
+			best, least = known, d
 		}
 	}
 	return best
@@ -158,7 +132,7 @@ func MostChanged(key string) int {
 func isNumber(v any) bool { _, ok := document.ToNumber(v); return ok }
 
 // positionKind fails for a kind of positions that is not rotary, unless the type has read the key.
-func positionKind(r *document.Reader, f *models.Family) {
+func positionKind(r *document.Reader, f *models.ModelType) {
 	if f.IsTower() {
 		return
 	}

@@ -14,14 +14,14 @@ import (
 )
 
 // readRopes returns the rope parameters of each kind of layer that rotates, of both forms if they agree.
-func readRopes(r *document.Reader, f *models.Family) map[string]*document.Reader {
+func readRopes(r *document.Reader, f *models.ModelType) map[string]*document.Reader {
 	parametersKeys, given := r.Object("rope_parameters")
 	scalingKeys, scaled := r.Object("rope_scaling")
 	parameters, scaling := r.Within("rope_parameters", parametersKeys), r.Within("rope_scaling", scalingKeys)
 	if f.Kinds == nil {
 		rope := merged(parameters, scaling)
-		if !given && !scaled && f.Absent != nil {
-			rope.Keys = f.Absent
+		if !given && !scaled && f.Absent != "" {
+			rope.Keys = models.Parsed(f.Absent)
 		}
 		return map[string]*document.Reader{"": rope}
 	}
@@ -112,21 +112,19 @@ var RopeTypes = [...]struct {
 
 var CommonKeys = []string{"rope_type", "type", "rope_theta", "partial_rotary_factor"}
 
-// hints say what to set in place of keys of other programs.
-var hints = [...]struct{ key, expected string }{
-	{"attn_factor", "attention_factor: attn_factor is vLLM's and multiplies the derived factor, while attention_factor replaces it (or set AttentionFactor in posenc.RotaryConfig)"},
-	{"extrapolation_factor", "no such key: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)"},
-	{"mrope_section", "no such key: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)"},
-	{"alpha", "factor: alpha is HunYuan's (use frequency.NTKAlpha)"},
-	{"full_attention", "no key for a kind of layer: all layers of this model type rotate in the same way (use posenc.RotaryConfig for each kind)"},
-	{"sliding_attention", "no key for a kind of layer: all layers of this model type rotate in the same way (use posenc.RotaryConfig for each kind)"},
-}
-
+// hintOf says what to set in place of a key of other programs.
 func hintOf(key string) string {
-	for _, h := range hints {
-		if h.key == key {
-			return h.expected
-		}
+	switch key {
+	case "attn_factor":
+		return "attention_factor: attn_factor is vLLM's and multiplies the derived factor, while attention_factor replaces it (or set AttentionFactor in posenc.RotaryConfig)"
+	case "extrapolation_factor":
+		return "no such key: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)"
+	case "mrope_section":
+		return "no such key: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)"
+	case "alpha":
+		return "factor: alpha is HunYuan's (use frequency.NTKAlpha)"
+	case "full_attention", "sliding_attention":
+		return "no key for a kind of layer: all layers of this model type rotate in the same way (use posenc.RotaryConfig for each kind)"
 	}
 	return ""
 }
@@ -149,7 +147,7 @@ func RopeTypeNames() []string {
 	return names
 }
 
-func ropeTypeOf(rope *document.Reader, f *models.Family) string {
+func ropeTypeOf(rope *document.Reader, f *models.ModelType) string {
 	canonical := func(key string) string {
 		name, ok := rope.Text(key)
 		switch {
@@ -198,10 +196,10 @@ func ropeTypeOf(rope *document.Reader, f *models.Family) string {
 func ruleOf(p *models.RopeParameters) description.Rule {
 	dim, base := p.RotaryDim, p.Base
 	if p.Positions < 1 { // the keys of towers have no name of it
-		p.Model.Fail(document.ErrValue, p.Family.Keys.Positions[0], p.Positions, "at least 1")
+		p.Model.Fail(document.ErrValue, p.Type.Keys.Positions[0], p.Positions, "at least 1")
 	}
-	if p.Family.Rule != nil {
-		if own := p.Family.Rule(p); own.Ladder != nil {
+	if p.Type.Rule != nil {
+		if own := p.Type.Rule(p); own.Ladder != nil {
 			return own
 		}
 	}
@@ -242,7 +240,7 @@ func ruleOf(p *models.RopeParameters) description.Rule {
 		}
 		return description.AnyLength("proportional", frequency.Proportional, p.HeadDim, base, frequency.ProportionalParameters{PartialRotaryFactor: p.Partial, Factor: factor})
 	}
-	return description.UnscaledRule(dim, base)
+	return description.Plain("default", frequency.Default, dim, base)
 }
 
 func yarnOf(p *models.RopeParameters, factor float64, hasFactor bool) description.Rule {
@@ -255,7 +253,7 @@ func yarnOf(p *models.RopeParameters, factor float64, hasFactor bool) descriptio
 	parameters := frequency.YaRNParameters{
 		Factor: factor, OriginalMaxPositions: original,
 		AttentionFactor: p.AttentionFactor(),
-		ScaleSoftmax:    p.Family.Latent,
+		ScaleSoftmax:    p.Type.Latent,
 	}
 	// transformers takes 0 as absent for these four.
 	parameters.BetaFast, parameters.BetaSlow = p.Optional("beta_fast"), p.Optional("beta_slow")
@@ -310,7 +308,7 @@ func llama3Of(p *models.RopeParameters, factor float64) description.Rule {
 	return description.AnyLength("llama3", frequency.Llama3, p.RotaryDim, p.Base, parameters)
 }
 
-func readAxes(f *models.Family, rope *document.Reader, pairs int) []uint8 {
+func readAxes(f *models.ModelType, rope *document.Reader, pairs int) []uint8 {
 	if f.Axes == nil {
 		return nil
 	}

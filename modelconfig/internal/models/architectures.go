@@ -22,9 +22,9 @@ type GGUFArchitecture struct {
 	AnyType  bool // or anything else
 
 	BetaFast      float64 // default of yarn_beta_fast; 0: 32
-	LogMultiplier LogMultiplier
-	EqualMScale   bool // yarn_log_multiplier stands for mscale, too
-	Alpha         bool // rope.scaling.alpha
+	LogMultiplier float64 // yarn_log_multiplier by mscale_all_dim; 0: it is not read
+	EqualMScale   bool    // yarn_log_multiplier stands for mscale, too
+	Alpha         bool    // rope.scaling.alpha
 
 	QueryScale GGUFQueryScale
 	Indexer    *GGUFIndexer // of sparse attention
@@ -35,10 +35,13 @@ type GGUFArchitecture struct {
 	Draft      bool // all layers predict further tokens: nextn_predict_layers is block_count
 
 	Sliding           *GGUFSliding
-	Nope              GGUFNoPE
-	AttentionInterval int  // default of full_attention_interval, where other layers are recurrent
-	RotaryLayers      int  // the one block_count that rotates; 0: any
-	Finetuned         bool // rope.scaling.finetuned false means that no layer rotates
+	Rotates           func(l GGUFLayer) bool // nil: all
+	DenseRotate       bool                   // the leading dense layers rotate in any case
+	RopePattern       bool                   // attention.rope_pattern says which layers rotate, where it is there
+	NeedsPattern      bool                   // it has to be there
+	AttentionInterval int                    // default of full_attention_interval, where other layers are recurrent
+	RotaryLayers      int                    // the one block_count that rotates; 0: any
+	Finetuned         bool                   // rope.scaling.finetuned false means that no layer rotates
 }
 
 // GGUFIndexer is how an indexer with heads of attention.indexer.key_length elements rotates.
@@ -57,32 +60,21 @@ const (
 	OptionalAxes             // MROPE where the file has sections
 )
 
-type LogMultiplier uint8
+// GGUFLayer is what decides whether a layer rotates.
+type GGUFLayer struct {
+	Number           int
+	Slides, Windowed bool // it has a sliding window; the model has layers with one
+}
 
-const (
-	LogMultiplierUnread LogMultiplier = iota
-	LogMultiplierTenth                // the file has mscale_all_dim/10
-	LogMultiplierPlain                // the file has mscale_all_dim
-)
-
-type GGUFNoPE uint8
-
-const (
-	AllRotate         GGUFNoPE = iota
-	ByPattern                  // attention.rope_pattern, where it is there
-	ByRequiredPattern          // attention.rope_pattern
-	OnlySliding
-	DenseAndSliding             // the leading dense layers and the layers with a window
-	ExceptLastOfFour            // layers 3, 7, 11... do not rotate
-	ExceptLastOfFourIfWindowed  // the same in models with a window
-	ExceptFirstOfFourIfWindowed // layers 0, 4, 8... do not rotate
-)
-
-func (n GGUFNoPE) ReadsPattern() bool { return n == ByPattern || n == ByRequiredPattern }
+func onlySliding(l GGUFLayer) bool                 { return l.Slides || !l.Windowed }
+func exceptLastOfFour(l GGUFLayer) bool            { return l.Number%4 != 3 }
+func exceptLastOfFourIfWindowed(l GGUFLayer) bool  { return l.Number%4 != 3 || !l.Windowed }
+func exceptFirstOfFourIfWindowed(l GGUFLayer) bool { return l.Number%4 != 0 || !l.Windowed }
 
 // GGUFSliding says which layers have a sliding window, and what they rotate by.
 type GGUFSliding struct {
-	Window     GGUFWindow
+	IfGiven    bool // there are windows only where sliding_window is there and not 0
+	UnlessZero bool // or where it is not 0
 	Layers     int  // the one number of layers that has windows; 0: any
 	Period     int  // default of sliding_window_pattern: every period-th layer has no window; 0: the key must be there
 	DenseFirst bool // it is the first of each period, else the last
@@ -94,14 +86,7 @@ type GGUFSliding struct {
 	SameDim  bool    // llama.cpp takes the rotated elements of layer 0 for all layers
 }
 
-type GGUFWindow uint8
-
-const (
-	WindowAlways     GGUFWindow = iota
-	WindowIfGiven               // where sliding_window is there and not 0
-	WindowUnlessZero            // where sliding_window is not 0
-)
-
+// The names that llama.cpp has for layouts.
 const (
 	Normal = posenc.Interleaved
 	NeoX   = posenc.HalfSplit

@@ -13,16 +13,15 @@ func rowsThenColumns(headDim int, base float64, rounding frequency.Rounding) (fr
 }
 
 func columnsThenRows(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error) {
-	ladder, err := rowsThenColumns(headDim, base, rounding)
-	for j := range ladder.Axes {
-		ladder.Axes[j] = 1 - ladder.Axes[j]
-	}
-	return ladder, err
+	return swapped(rowsThenColumns(headDim, base, rounding))
 }
 
 // columnsAndRows alternates between pairs of columns and pairs of rows.
 func columnsAndRows(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error) {
-	ladder, err := frequency.AxialInterleaved(headDim, base, rounding)
+	return swapped(frequency.AxialInterleaved(headDim, base, rounding))
+}
+
+func swapped(ladder frequency.Ladder, err error) (frequency.Ladder, error) {
 	for j := range ladder.Axes {
 		ladder.Axes[j] = 1 - ladder.Axes[j]
 	}
@@ -36,13 +35,7 @@ func axialRule(p *RopeParameters) description.Rule {
 		p.Fail(document.ErrContradiction, "factor", factor, "1 or absent: vision towers do not scale")
 	}
 	p.Model.FailIf(p.HeadDim%4 != 0, document.ErrValue, p.HeadDimKey, document.KindOf(p.Model.Lookup(p.HeadDimKey)), "a multiple of 4 elements in a head, not %d", p.HeadDim)
-	dim, base, arrange := p.HeadDim, p.Base, p.Family.Arrangement
-	rule := description.Rule{
-		Ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			return arrange(dim, base, rounding)
-		},
-		Described: description.FrequencyRule{Name: "axial", Base: base},
-	}
+	rule := description.Plain("axial", p.Type.Arrangement, p.HeadDim, p.Base)
 	if p.Kind.LayerType == globalLayer {
 		scale := windowShare(p.Model)
 		rule = rule.With(func(ladder *frequency.Ladder) {
@@ -59,21 +52,12 @@ const globalLayer = "global"
 
 // globalLayers: in the listed layers positions are those in the image, scaled to the size of a window, in
 // the others those in a window.
-func globalLayers(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
+func globalLayers(r *document.Reader, key string, f *ModelType, layers []description.Layer) []KindDefaults {
 	global, ok := r.Integers(key)
 	if !ok {
 		global = []int{7, 15, 23, 31}
 	}
-	for i := range layers {
-		layers[i].Kind = "windowed"
-		if slices.Contains(global, i) {
-			layers[i].Kind = globalLayer
-		}
-	}
-	windowed := f.KindsOrOne()[0]
-	whole := windowed
-	windowed.LayerType, whole.LayerType = "windowed", globalLayer
-	return []KindDefaults{windowed, whole}
+	return split(f, layers, "windowed", globalLayer, func(i int) bool { return !slices.Contains(global, i) })
 }
 
 // windowShare returns the size of a window by the size of the image, in patches.
@@ -98,16 +82,3 @@ func windowShare(r *document.Reader) float64 {
 	}
 	return float64(window) / float64(image/patch)
 }
-
-var (
-	towerNames  = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, nil}
-	qwenTower   = &Spellings{[]string{"hidden_size"}, []string{"num_heads", "num_attention_heads"}, []string{"head_dim"}, []string{"depth", "num_hidden_layers"}, nil}
-	embedTower  = &Spellings{[]string{"embed_dim"}, []string{"num_heads", "num_attention_heads"}, []string{"head_dim"}, []string{"depth", "num_hidden_layers"}, nil}
-	stepTower   = &Spellings{[]string{"width"}, []string{"heads"}, []string{"head_dim"}, []string{"layers"}, nil}
-	step37Tower = &Spellings{[]string{"hidden_size", "width"}, []string{"num_attention_heads", "heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "layers"}, nil}
-	dots3Tower  = &Spellings{[]string{"hidden_size", "embed_dim"}, []string{"num_attention_heads", "num_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, nil}
-	kimiK3Tower = &Spellings{[]string{"qkv_hidden_size"}, []string{"num_attention_heads", "vt_num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "vt_num_hidden_layers"}, nil}
-	dotsTower   = &Spellings{[]string{"embed_dim"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, nil}
-	miMoTower   = &Spellings{[]string{"hidden_size"}, []string{"num_heads"}, []string{"qk_channels"}, []string{"depth"}, nil}
-	moonTower   = &Spellings{[]string{"hidden_size", "vt_hidden_size"}, []string{"num_attention_heads", "vt_num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "vt_num_hidden_layers"}, nil}
-)

@@ -1,7 +1,5 @@
 package models
 
-import "github.com/go-posenc/posenc"
-
 var audioModels = Vendor{
 	Types: []ModelType{
 		{Name: "kimi_audio"},
@@ -9,7 +7,7 @@ var audioModels = Vendor{
 		{Name: "higgs_audio_v2", Hidden: 3072, Heads: 24, HeadDim: 128, Layers: 28, Positions: 2048, Base: 1e4, Absent: `{"rope_type": "llama3", "rope_theta": 500000, "factor": 32, "low_freq_factor": 0.125, "high_freq_factor": 0.5, "original_max_position_embeddings": 1024}`},
 		{Name: "voxtral_realtime_text", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 131072, Base: 1e4},
 		{Name: "csm_depth_decoder_model", Hidden: 1024, Heads: 8, HeadDim: 128, Layers: 4, Positions: 33, Base: 5e5},
-		{Name: "gradium_phonon_tts", Hidden: 768, Heads: 12, HeadDim: 64, Layers: 6, Positions: 8192, Base: 1e4, Layout: posenc.Interleaved, Traps: []string{"transformers_permutes_rotated_weights"}},
+		{Name: "gradium_phonon_tts", Hidden: 768, Heads: 12, HeadDim: 64, Layers: 6, Positions: 8192, Base: 1e4, Layout: interleaved, Traps: []string{"transformers_permutes_rotated_weights"}},
 		{Name: "pocket_tts", Hidden: 1024, Heads: 16, HeadDim: 64, Layers: 6, Positions: 8192, Base: 1e4},
 		{Name: "pocket_tts_audio_tokenizer", Also: []string{"pocket_tts_audio_tokenizer_encoder", "pocket_tts_audio_tokenizer_decoder"}, Hidden: 512, Heads: 8, HeadDim: 64, Layers: 2, Positions: 8000, Base: 1e4},
 		{Name: "kyutai_speech_to_text", Hidden: 2048, Heads: 32, Layers: 48, Positions: 750, Base: 1e4},
@@ -20,14 +18,14 @@ var audioModels = Vendor{
 		{Name: "timesfm2_5", Hidden: 1280, Heads: 16, HeadDim: 80, Layers: 20, Positions: 16384, Base: 1e4},
 		{Name: "nemotron3_diarization_audio", Hidden: 512, Heads: 8, Layers: 31, Positions: 5000, Base: 1e4, Part: 1},
 		{Name: "nemotron3_5_transcribe_asr_audio", Hidden: 1280, Heads: 10, Layers: 32, Positions: 5000, Base: 1e4, Part: 1, Absent: `{"rope_theta": 10000, "partial_rotary_factor": 0.5}`},
-		{Name: "pe_audio_encoder", Also: []string{"pe_video_encoder", "pe_audio_video_encoder"}, Hidden: 1792, Heads: 14, HeadDim: 128, Layers: 6, Positions: 10000, Base: 2e4, Layout: posenc.Interleaved},
+		{Name: "pe_audio_encoder", Also: []string{"pe_video_encoder", "pe_audio_video_encoder"}, Hidden: 1792, Heads: 14, HeadDim: 128, Layers: 6, Positions: 10000, Base: 2e4, Layout: interleaved},
 		{Name: "dia_encoder", Hidden: 1024, Heads: 16, HeadDim: 128, Layers: 12, Positions: 1024, Base: 1e4},
 		{Name: "dia_decoder", Hidden: 2048, Heads: 16, HeadDim: 128, Layers: 18, Positions: 3072, Base: 1e4},
 		{Name: "glmasr_encoder", Hidden: 1280, Heads: 20, Layers: 32, Positions: 1500, Base: 1e4, Part: 0.5},
-		{Name: "moonshine", Hidden: 288, Heads: 8, Layers: 6, Positions: 512, Base: 1e4, Keys: moonshine, Part: 0.9, Layout: posenc.Interleaved},
-		{Name: "moonshine_streaming", Hidden: 320, Heads: 8, Layers: 6, Positions: 4096, Base: 1e4, Part: 1, Absent: `{"rope_theta": 10000, "partial_rotary_factor": 0.8}`, Layout: posenc.Interleaved}, // its encoder does not rotate
+		{Name: "moonshine", Hidden: 288, Heads: 8, Layers: 6, Positions: 512, Base: 1e4, Keys: &Spellings{Heads: []string{"decoder_num_attention_heads", "num_attention_heads"}, Layers: []string{"decoder_num_hidden_layers", "num_hidden_layers"}}, Part: 0.9, Layout: interleaved},
+		{Name: "moonshine_streaming", Hidden: 320, Heads: 8, Layers: 6, Positions: 4096, Base: 1e4, Part: 1, Absent: `{"rope_theta": 10000, "partial_rotary_factor": 0.8}`, Layout: interleaved}, // its encoder does not rotate
 		{Name: "nemotron3_5_transcribe_word_timestamp", Hidden: 1280, Heads: 16, Layers: 2, Positions: 5000, Base: 1e4, Part: 1, Absent: `{"rope_theta": 10000, "partial_rotary_factor": 0.5}`},
-		{Name: "voxtral_realtime_encoder", Hidden: 1280, Heads: 32, HeadDim: 64, Layers: 32, Positions: 1500, Base: 1e4, Keys: voxtralEncoder},
+		{Name: "voxtral_realtime_encoder", Hidden: 1280, Heads: 32, HeadDim: 64, Layers: 32, Positions: 1500, Base: 1e4, Keys: &Spellings{Hidden: []string{"hidden_size", "d_model"}, Heads: []string{"num_attention_heads", "encoder_attention_heads"}, Layers: []string{"num_hidden_layers", "encoder_layers"}}},
 		{Name: "clvp_encoder", Refusal: "rotates the first elements of q, k and also v: use posenc.RotaryConfig with RotaryDim projection_dim/(2*num_attention_heads), at least 32, for all three"},
 		{Name: "seamless_m4t", Refusal: "rotates hidden states before the projections of q and k: use posenc.RotaryConfig with a View whose heads are hidden states"},
 		{Name: "wav2vec2-bert", Also: []string{"wav2vec2-conformer"}, Refusal: "rotates hidden states before the projections of q and k if position_embeddings_type is rotary: use posenc.RotaryConfig with a View whose heads are hidden states"},

@@ -1,12 +1,10 @@
 package models
 
-import "github.com/go-posenc/posenc"
-
 var cohereModels = Vendor{
 	Types: []ModelType{
-		{Name: "cohere", Hidden: 8192, Heads: 64, Layers: 40, Positions: 8192, Base: 5e5, Layout: posenc.Interleaved, Rule: cohereLength},
-		{Name: "cohere2", Hidden: 8192, Heads: 64, Layers: 40, Positions: 8192, Base: 1e4, Layout: posenc.Interleaved, LayerTypes: &LayerTypesRule{Key: "sliding_window_pattern", Last: 4, Others: "sliding_attention"}, Rotating: []string{"sliding_attention"}, Check: slidingWindow, Rule: cohereLength, Traps: []string{"sliding_layers_only"}},
-		{Name: "cohere2_moe", Hidden: 8192, Heads: 64, HeadDim: 128, Layers: 40, Positions: 8192, Base: 1e4, Layout: posenc.Interleaved, Plan: cohereMoE, Rule: cohereLength, ScalingUnread: always, Traps: []string{"dense_layers_of_cohere2_moe_rotate"}},
+		{Name: "cohere", Hidden: 8192, Heads: 64, Layers: 40, Positions: 8192, Base: 5e5, Layout: interleaved, Rule: cohereLength},
+		{Name: "cohere2", Hidden: 8192, Heads: 64, Layers: 40, Positions: 8192, Base: 1e4, Layout: interleaved, LayerTypes: &LayerTypesRule{Key: "sliding_window_pattern", Last: 4, Others: "sliding_attention"}, Rotating: []string{"sliding_attention"}, Check: slidingWindow, Rule: cohereLength, Traps: []string{"sliding_layers_only"}},
+		{Name: "cohere2_moe", Hidden: 8192, Heads: 64, HeadDim: 128, Layers: 40, Positions: 8192, Base: 1e4, Layout: interleaved, Plan: cohereMoE, Rule: cohereLength, ScalingUnread: always, Traps: []string{"dense_layers_of_cohere2_moe_rotate"}},
 		{Name: "cohere_compass_text", Hidden: 8192, Heads: 64, Layers: 40, Positions: 8192, Rule: cohereLength, Axes: &InterleavedSections, Sections: []int{24, 20, 20}, LayerTypes: &LayerTypesRule{All: "full_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 1e4}, {LayerType: "sliding_attention", Base: 1e4}}},
 	},
 	Towers: []ModelType{{Name: "cohere_compass_vision", Hidden: 1152, Heads: 16, Layers: 27, Keys: qwenTower, Arrangement: rowsThenColumns}},
@@ -16,7 +14,7 @@ var cohereModels = Vendor{
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "command-r", Layout: Normal},
-		{Name: "cohere2", Layout: Normal, Sliding: &GGUFSliding{Period: 4, SameBase: true}, Nope: OnlySliding},
-		{Name: "cohere2moe", Layout: Normal, Sliding: &GGUFSliding{Period: 4, DenseFirst: true, SameBase: true}, Nope: DenseAndSliding},
+		{Name: "cohere2", Layout: Normal, Sliding: &GGUFSliding{Period: 4, SameBase: true}, Rotates: onlySliding},
+		{Name: "cohere2moe", Layout: Normal, Sliding: &GGUFSliding{Period: 4, DenseFirst: true, SameBase: true}, Rotates: onlySliding, DenseRotate: true},
 	},
 }

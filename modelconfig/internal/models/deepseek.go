@@ -1,24 +1,20 @@
 package models
 
-import (
-	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/modelconfig/internal/description"
-	"github.com/go-posenc/posenc/modelconfig/internal/document"
-)
+import "github.com/go-posenc/posenc/modelconfig/internal/document"
 
 var deepseekModels = Vendor{
 	Types: []ModelType{
 		{Name: "deepseek", Hidden: 4096, Heads: 32, Layers: 30, Positions: 2048, Base: 1e4},
-		{Name: "deepseek_v4", Hidden: 4096, Heads: 64, HeadDim: 512, Layers: 43, Positions: 1048576, Part: 0.125, Trailing: true, Layout: posenc.Interleaved, FlatBlock: true, Indexer: deepSeekV4Indexer, Plan: deepSeekV4Layers, Kinds: []KindDefaults{{LayerType: "compress", Base: 160000, BlockBase: 1e4, BaseKeys: []string{"compress_rope_theta"}, Partial: 0.125, Scaled: true, AttentionFactor: 1}, {LayerType: "main", Base: 1e4, BaseKeys: []string{"rope_theta"}, Partial: 0.125}}, Traps: []string{"deepseek_v4_rotates_the_tail", "indexers_rotate_otherwise"}},
-		{Name: "deepseek_v41_text", Hidden: 7168, Heads: 128, HeadDim: 512, Layers: 61, Positions: 4096, Part: 0.125, Trailing: true, Layout: posenc.Interleaved, FlatBlock: true, Indexer: deepSeekV41Indexer, Plan: deepSeekV41Layers, Required: []string{"num_hidden_layers", "compress_ratios", "compress_rope_theta", "rope_theta"}, Kinds: []KindDefaults{{LayerType: "compress", BaseKeys: []string{"compress_rope_theta"}, Partial: 0.125, Scaled: true, AttentionFactor: 1}, {LayerType: "main", BaseKeys: []string{"rope_theta"}, Partial: 0.125}}, Traps: []string{"deepseek_v4_rotates_the_tail", "indexers_rotate_otherwise"}},
-		{Name: "deepseek_v2", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 32, Positions: 2048, Base: 1e4, Layout: posenc.Interleaved, Check: usesMLA, ScalingObject: true},
+		{Name: "deepseek_v4", Hidden: 4096, Heads: 64, HeadDim: 512, Layers: 43, Positions: 1048576, Part: 0.125, Trailing: true, Layout: interleaved, FlatBlock: true, Indexer: &indexer{Layout: interleaved, Trailing: true, Attention: "compress", Hadamard: true}, Plan: deepSeekV4Layers, Kinds: []KindDefaults{{LayerType: "compress", Base: 160000, BlockBase: 1e4, BaseKeys: []string{"compress_rope_theta"}, Partial: 0.125, Scaled: true, AttentionFactor: 1}, {LayerType: "main", Base: 1e4, BaseKeys: []string{"rope_theta"}, Partial: 0.125}}, Traps: []string{"deepseek_v4_rotates_the_tail", "indexers_rotate_otherwise"}},
+		{Name: "deepseek_v41_text", Hidden: 7168, Heads: 128, HeadDim: 512, Layers: 61, Positions: 4096, Part: 0.125, Trailing: true, Layout: interleaved, FlatBlock: true, Indexer: &indexer{Layout: interleaved, Trailing: true, Attention: "compress"}, Plan: deepSeekV41Layers, Required: []string{"num_hidden_layers", "compress_ratios", "compress_rope_theta", "rope_theta"}, Kinds: []KindDefaults{{LayerType: "compress", BaseKeys: []string{"compress_rope_theta"}, Partial: 0.125, Scaled: true, AttentionFactor: 1}, {LayerType: "main", BaseKeys: []string{"rope_theta"}, Partial: 0.125}}, Traps: []string{"deepseek_v4_rotates_the_tail", "indexers_rotate_otherwise"}},
+		{Name: "deepseek_v2", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 32, Positions: 2048, Base: 1e4, Layout: interleaved, Check: usesMLA, ScalingObject: true},
 		{Name: "deepseek_v3", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 61, Positions: 4096, Base: 1e4, LayoutKey: "rope_interleave", ScalingObject: true, Traps: []string{"deepseek_v3_writes_half_split_pairs"}},
-		{Name: "deepseek_v32", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 61, Positions: 163840, Base: 1e4, Indexer: deepSeekIndexer, Indexers: inEveryLayer, ScalingObject: true, Traps: []string{"deepseek_v3_writes_half_split_pairs", "indexers_rotate_otherwise"}},
+		{Name: "deepseek_v32", Latent: true, HeadDim: 64, NoPEDim: 128, Layers: 61, Positions: 163840, Base: 1e4, Indexer: &indexer{Layout: halfSplit, LayoutKey: "indexer_rope_interleave", Hadamard: true}, Indexers: inEveryLayer, ScalingObject: true, Traps: []string{"deepseek_v3_writes_half_split_pairs", "indexers_rotate_otherwise"}},
 		{Name: "deepseek_ocr2_encoder", Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, Base: 1e4},
 		{Name: "deepseek_ocr2_text", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
 		{Name: "unlimited_ocr_text", Hidden: 1280, Heads: 10, Layers: 12, Positions: 32768, Base: 1e4},
 	},
-	Towers: []ModelType{{Name: "deepseek_v41_vision", Hidden: 1024, Heads: 16, Arrangement: rowsThenColumns, Patches: description.PatchOrder{RowByRow: true}, Required: []string{"num_hidden_layers"}}},
+	Towers: []ModelType{{Name: "deepseek_v41_vision", Hidden: 1024, Heads: 16, Arrangement: rowsThenColumns, Patches: rowByRow, Required: []string{"num_hidden_layers"}}},
 	Holders: []Holder{
 		{Name: "deepseek_v41", Text: Part{"text_config", "deepseek_v41_text"}, Tower: Part{"vision_config", "deepseek_v41_vision"}},
 		{Name: "deepseek_vl", Also: []string{"deepseek_vl_hybrid"}, Text: Part{"text_config", "llama"}, AnyText: true, Tower: Part{"vision_config", "siglip_vision_model"}},
@@ -35,9 +31,9 @@ var deepseekModels = Vendor{
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "deepseek", Layout: Normal},
-		{Name: "deepseek2", Layout: Normal, Latent: true, LogMultiplier: LogMultiplierTenth, EqualMScale: true, QueryScale: ScaledBeyondLength},
+		{Name: "deepseek2", Layout: Normal, Latent: true, LogMultiplier: 0.1, EqualMScale: true, QueryScale: ScaledBeyondLength},
 		{Name: "deepseek2-ocr", Layout: NeoX, Whole: true, PlainBase: true},
-		{Name: "deepseek32", Layout: Normal, Latent: true, LogMultiplier: LogMultiplierTenth, Indexer: &GGUFIndexer{Layout: NeoX}},
+		{Name: "deepseek32", Layout: Normal, Latent: true, LogMultiplier: 0.1, Indexer: &GGUFIndexer{Layout: NeoX}},
 		{Name: "deepseek4", Layout: Normal, Compressed: true, Indexer: &GGUFIndexer{Layout: Normal, Trailing: true}},
 	},
 }

@@ -1,12 +1,10 @@
 package models
 
-import "github.com/go-posenc/posenc"
-
 var encodersModels = Vendor{
 	Types: []ModelType{
 		{Name: "jina_embeddings_v5"},
 		{Name: "modernbert", Also: []string{"modernbert-decoder"}, Hidden: 768, Heads: 12, Layers: 22, Positions: 8192, LayerTypes: &LayerTypesRule{Key: "global_attn_every_n_layers", First: 3, Others: "sliding_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 160000, BaseKeys: []string{"global_rope_theta"}, Scaled: true}, {LayerType: "sliding_attention", Base: 10000, BaseKeys: []string{"local_rope_theta"}, Scaled: true}}, Unread: []string{"position_embedding_type"}, ScalingUnread: olderRopeType, Traps: []string{"modernbert_is_not_absolute"}},
-		{Name: "nomic_bert", Hidden: 768, Heads: 12, Layers: 12, Positions: 2048, Base: 1e3, Keys: nomic, Part: 1, BaseKeys: []string{"rope_theta", "rotary_emb_base"}, LayoutKey: "rotary_emb_interleaved", FactorKey: "rotary_scaling_factor", Rule: nomicDynamicNTK, Traps: []string{"nomic_bert_scaling"}},
+		{Name: "nomic_bert", Hidden: 768, Heads: 12, Layers: 12, Positions: 2048, Base: 1e3, Keys: &Spellings{Hidden: []string{"hidden_size", "n_embd"}, Heads: []string{"num_attention_heads", "n_head"}, Layers: []string{"num_hidden_layers", "n_layer"}, Positions: []string{"max_trained_positions"}}, Part: 1, BaseKeys: []string{"rope_theta", "rotary_emb_base"}, LayoutKey: "rotary_emb_interleaved", FactorKey: "rotary_scaling_factor", Rule: nomicDynamicNTK, Traps: []string{"nomic_bert_scaling"}},
 		{Name: "new", Hidden: 768, Heads: 12, Layers: 12, Positions: 2048, Base: 1e4, PositionType: "rope", Traps: []string{"position_embedding_type_of_encoders"}},
 		{Name: "gte", Hidden: 768, Heads: 12, Layers: 12, Positions: 8192, Base: 160000, PositionType: "rope", Traps: []string{"position_embedding_type_of_encoders"}},
 		{Name: "jina_embeddings_v3", Hidden: 1024, Heads: 16, Layers: 24, Positions: 8194, Base: 2e4, BaseKeys: []string{"rope_theta", "rotary_emb_base"}},
@@ -16,7 +14,7 @@ var encodersModels = Vendor{
 		{Name: "esmc", Hidden: 2560, Heads: 40, HeadDim: 64, Layers: 80, Positions: 2048, Base: 1e4},
 		{Name: "ultrabert", Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, LayerTypes: &LayerTypesRule{Last: 3, Others: "sliding_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 2.56e6, BlockBase: 1e4, Scaled: true}, {LayerType: "sliding_attention", Base: 1e4}}},
 		{Name: "neomme", Hidden: 1024, Heads: 16, HeadDim: 64, Layers: 17, Positions: 16384, Part: 1, LayerTypes: &LayerTypesRule{Pattern: "(SSSSSF)F"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 1e6, Partial: 0.25}, {LayerType: "sliding_attention", Base: 1e4}}},
-		{Name: "roformer", Hidden: 768, Heads: 12, Layers: 12, Positions: 1536, Base: 1e4, NoBaseKey: true, Layout: posenc.Interleaved, Check: roFormer},
+		{Name: "roformer", Hidden: 768, Heads: 12, Layers: 12, Positions: 1536, Base: 1e4, NoBaseKey: true, Layout: interleaved, Check: roFormer},
 		{Name: "esmfold2", Refusal: "rotates the atoms of its atom_encoder by four axes of fractional positions: use posenc.RotaryConfig with the InvFreq and Axes of frequency.ESMFold2, and posenc.Rotary.CosSinFractional"},
 	},
 	Holders: []Holder{
@@ -33,7 +31,7 @@ var encodersModels = Vendor{
 	Architectures: []GGUFArchitecture{
 		{Name: "neo-bert", Layout: Normal},
 		{Name: "eurobert", Also: []string{"jina-bert-v3", "nomic-bert", "nomic-bert-moe"}, Layout: NeoX},
-		{Name: "modern-bert", Layout: NeoX, Sliding: &GGUFSliding{Window: WindowIfGiven, Period: 3, DenseFirst: true, Base: 10000, SameDim: true}},
+		{Name: "modern-bert", Layout: NeoX, Sliding: &GGUFSliding{IfGiven: true, Period: 3, DenseFirst: true, Base: 10000, SameDim: true}},
 	},
 	OtherArchitectures: []PositionsOf{
 		{learned, []string{"bert"}},

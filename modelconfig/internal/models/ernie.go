@@ -1,22 +1,17 @@
 package models
 
-import (
-	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/modelconfig/internal/description"
-)
-
 var ernieModels = Vendor{
 	Types: []ModelType{
-		{Name: "ernie4_5", Hidden: 1024, Heads: 16, HeadDim: 128, Layers: 18, Positions: 131072, Base: 5e5, Layout: posenc.Interleaved},
-		{Name: "ernie4_5_moe", Hidden: 2560, Heads: 20, Layers: 28, Positions: 131072, Base: 5e5, Layout: posenc.Interleaved},
+		{Name: "ernie4_5", Hidden: 1024, Heads: 16, HeadDim: 128, Layers: 18, Positions: 131072, Base: 5e5, Layout: interleaved},
+		{Name: "ernie4_5_moe", Hidden: 2560, Heads: 20, Layers: 28, Positions: 131072, Base: 5e5, Layout: interleaved},
 		{Name: "paddleocr_vl_text", Hidden: 1024, Heads: 16, HeadDim: 128, Layers: 18, Positions: 131072, Base: 5e5, Axes: &sectionsInOrder, Sections: []int{16, 24, 24}},
-		{Name: "ernie4_5_vl_moe_text", Hidden: 2560, Heads: 20, Layers: 28, Positions: 131072, Base: 5e5, Layout: posenc.Interleaved, Axes: &alternatingSections, Sections: []int{22, 22, 20}, Traps: []string{"mrope_of_ernie_alternates"}},
-		{Name: "ernie4_5_moe_vl", Hidden: 2560, Heads: 20, Layers: 28, Positions: 131072, Base: 5e5, Layout: posenc.Interleaved, Axes: &alternatingSections, Sections: []int{22, 22, 20}, Check: ernieAxes, Traps: []string{"mrope_of_ernie_alternates"}},
+		{Name: "ernie4_5_vl_moe_text", Hidden: 2560, Heads: 20, Layers: 28, Positions: 131072, Base: 5e5, Layout: interleaved, Axes: &alternatingSections, Sections: []int{22, 22, 20}, Traps: []string{"mrope_of_ernie_alternates"}},
+		{Name: "ernie4_5_moe_vl", Hidden: 2560, Heads: 20, Layers: 28, Positions: 131072, Base: 5e5, Layout: interleaved, Axes: &alternatingSections, Sections: []int{22, 22, 20}, Check: ernieAxes, Traps: []string{"mrope_of_ernie_alternates"}},
 	},
 	Towers: []ModelType{
 		{Name: "ernie4_5_vl_moe_vision", Hidden: 1280, Heads: 16, Layers: 32, Keys: qwenTower, Arrangement: rowsThenColumns},
-		{Name: "DFNRope_vision_transformer", Hidden: 1280, Heads: 16, Layers: 32, Keys: embedTower, Arrangement: rowsThenColumns, Traps: []string{"qwen2_vl_tower_has_embed_dim"}},
-		{Name: "paddleocr_vl_vision", Hidden: 1152, Heads: 16, Layers: 27, Arrangement: rowsThenColumns, Patches: description.PatchOrder{RowByRow: true}},
+		{Name: "DFNRope_vision_transformer", Hidden: 1280, Heads: 16, Layers: 32, Keys: &Spellings{Hidden: []string{"embed_dim"}, Heads: []string{"num_heads", "num_attention_heads"}, Layers: []string{"depth", "num_hidden_layers"}}, Arrangement: rowsThenColumns, Traps: []string{"qwen2_vl_tower_has_embed_dim"}},
+		{Name: "paddleocr_vl_vision", Hidden: 1152, Heads: 16, Layers: 27, Arrangement: rowsThenColumns, Patches: rowByRow},
 	},
 	Holders: []Holder{
 		{Name: "ernie4_5_vl_moe", Also: []string{"paddleocr_vl"}, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},

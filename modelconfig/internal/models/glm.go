@@ -1,16 +1,14 @@
 package models
 
-import "github.com/go-posenc/posenc"
-
 var glmModels = Vendor{
 	Types: []ModelType{
 		{Name: "glm4_moe", Hidden: 4096, Heads: 96, Layers: 46, Positions: 131072, Base: 1e4, Part: 0.5},
-		{Name: "glm", Also: []string{"glm4"}, Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 40, Positions: 131072, Base: 1e4, Part: 0.5, Layout: posenc.Interleaved},
-		{Name: "chatglm", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 28, Positions: 2048, Base: 1e4, Keys: chatGLMs, Part: 0.5, NoBaseKey: true, BaseRatio: "rope_ratio", Layout: posenc.Interleaved, LayoutKey: "original_rope", Check: chatGLM, Traps: []string{"chatglm_rope_ratio_multiplies_the_base"}},
-		{Name: "glm4_moe_lite", Latent: true, HeadDim: 64, NoPEDim: 192, Layers: 47, Positions: 202752, Base: 1e4, Keys: glmLite, LayoutKey: "rope_interleave"},
-		{Name: "glm_moe_dsa", Latent: true, HeadDim: 64, NoPEDim: 192, Layers: 78, Positions: 202752, Base: 1e4, Indexer: glmIndexer, Indexers: byIndexerTypes, ScalingObject: true, Traps: []string{"indexers_rotate_otherwise"}},
-		{Name: "glm4v_text", Hidden: 4096, Heads: 32, Layers: 40, Positions: 32768, Base: 1e4, Part: 1, Layout: posenc.Interleaved, Axes: &sectionsInOrder, Sections: []int{8, 12, 12}},
-		{Name: "glm_ocr_text", Hidden: 1024, Heads: 16, Layers: 16, Positions: 131072, Base: 1e4, Part: 1, Layout: posenc.Interleaved, Axes: &sectionsInOrder, Sections: []int{8, 12, 12}},
+		{Name: "glm", Also: []string{"glm4"}, Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 40, Positions: 131072, Base: 1e4, Part: 0.5, Layout: interleaved},
+		{Name: "chatglm", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 28, Positions: 2048, Base: 1e4, Keys: &Spellings{HeadDim: []string{"kv_channels"}, Layers: []string{"num_layers", "num_hidden_layers"}, Positions: []string{"seq_length"}}, Part: 0.5, NoBaseKey: true, BaseRatio: "rope_ratio", Layout: interleaved, LayoutKey: "original_rope", Check: chatGLM, Traps: []string{"chatglm_rope_ratio_multiplies_the_base"}},
+		{Name: "glm4_moe_lite", Latent: true, HeadDim: 64, NoPEDim: 192, Layers: 47, Positions: 202752, Base: 1e4, Keys: &Spellings{HeadDim: []string{"qk_rope_head_dim", "head_dim"}}, LayoutKey: "rope_interleave"},
+		{Name: "glm_moe_dsa", Latent: true, HeadDim: 64, NoPEDim: 192, Layers: 78, Positions: 202752, Base: 1e4, Indexer: &indexer{Layout: interleavedToHalfSplit, LayoutKey: "indexer_rope_interleave"}, Indexers: byIndexerTypes, ScalingObject: true, Traps: []string{"indexers_rotate_otherwise"}},
+		{Name: "glm4v_text", Hidden: 4096, Heads: 32, Layers: 40, Positions: 32768, Base: 1e4, Part: 1, Layout: interleaved, Axes: &sectionsInOrder, Sections: []int{8, 12, 12}},
+		{Name: "glm_ocr_text", Hidden: 1024, Heads: 16, Layers: 16, Positions: 131072, Base: 1e4, Part: 1, Layout: interleaved, Axes: &sectionsInOrder, Sections: []int{8, 12, 12}},
 		{Name: "glm4v_moe_text", Hidden: 4096, Heads: 96, Layers: 46, Positions: 65536, Base: 1e4, Part: 0.5, Axes: &sectionsInOrder, Sections: []int{8, 12, 12}, Traps: []string{"mrope_with_scaling_or_a_part_of_the_head"}},
 		{Name: "glm_image_text", Hidden: 4096, Heads: 32, Layers: 40, Positions: 131072, Base: 1e4, Part: 1, Axes: &sectionsInOrder, Sections: []int{8, 12, 12}},
 	},

@@ -15,7 +15,7 @@ var graniteModels = Vendor{
 		{Name: "granite_docling", Text: Part{"text_config", "granite_docling_text"}},
 	},
 	Architectures: []GGUFArchitecture{
-		{Name: "granite_swa", Layout: Normal, Whole: true, Freqs: true, LongRoPE: true, Sliding: &GGUFSliding{SameBase: true}, Nope: ByPattern},
+		{Name: "granite_swa", Layout: Normal, Whole: true, Freqs: true, LongRoPE: true, Sliding: &GGUFSliding{SameBase: true}, RopePattern: true},
 		{Name: "graniteswitch", Layout: Normal, Whole: true, Finetuned: true},
 		{Name: "granite", Also: []string{"granitemoe"}, Layout: Normal, Freqs: true, LongRoPE: true, Finetuned: true},
 		{Name: "granitehybrid", Layout: Normal, Freqs: true, Finetuned: true},

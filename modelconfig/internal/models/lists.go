@@ -17,7 +17,7 @@ import (
 // frequencies become one kind.
 
 // bases reads a list with the base of each layer, 0 for a layer that does not rotate.
-func bases(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
+func bases(r *document.Reader, key string, f *ModelType, layers []description.Layer) []KindDefaults {
 	list, ok := r.Numbers(key)
 	if !ok {
 		return f.KindsOrOne()
@@ -28,21 +28,21 @@ func bases(r *document.Reader, key string, f *Family, layers []description.Layer
 	}
 	distinct := slices.Compact(slices.Sorted(slices.Values(list)))
 	distinct = slices.DeleteFunc(distinct, func(base float64) bool { return base == 0 })
+	name := func(base float64) string {
+		if len(distinct) < 2 {
+			return ""
+		}
+		return "base " + strconv.FormatFloat(base, 'g', -1, 64)
+	}
 	for i, base := range list {
 		r.FailIf(base != 0 && base <= 1, document.ErrValue, fmt.Sprintf("%s[%d]", key, i), base, "a number above 1, or 0 for a layer that does not rotate")
 		layers[i].Rotates = layers[i].Rotates && base != 0
-		layers[i].Kind = ""
-		if len(distinct) > 1 {
-			layers[i].Kind = baseName(base)
-		}
+		layers[i].Kind = name(base)
 	}
 	r.FailIf(len(distinct) > maxBases, document.ErrValue, key, fmt.Sprintf("one of %d bases", len(distinct)), "at most %d different bases", maxBases)
 	var kinds []KindDefaults
 	for _, base := range distinct {
-		kinds = append(kinds, KindDefaults{LayerType: baseName(base), FixedBase: base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true})
-	}
-	if len(kinds) == 1 {
-		kinds[0].LayerType = ""
+		kinds = append(kinds, KindDefaults{LayerType: name(base), FixedBase: base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true})
 	}
 	return kinds
 }
@@ -50,15 +50,13 @@ func bases(r *document.Reader, key string, f *Family, layers []description.Layer
 // maxBases bounds for how many bases frequencies are computed.
 const maxBases = 16
 
-func baseName(base float64) string { return "base " + strconv.FormatFloat(base, 'g', -1, 64) }
-
 // rotatingBases takes from the list only which layers rotate. All that do have the base of the rope
 // parameters.
-func rotatingBases(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
+func rotatingBases(r *document.Reader, key string, f *ModelType, layers []description.Layer) []KindDefaults {
 	kinds := bases(r, key, f, layers)
 	if len(kinds) == 1 && kinds[0].FixedBase != 0 {
 		base := f.Base
-		if own, ok := document.ToNumber(f.Absent["rope_theta"]); ok && withoutRopeBlock(r) {
+		if own, ok := document.ToNumber(Parsed(f.Absent)["rope_theta"]); ok && withoutRopeBlock(r) {
 			base = own
 		}
 		for _, given := range []string{"rope_theta", "rope_parameters.rope_theta", "rope_scaling.rope_theta"} {
@@ -71,7 +69,7 @@ func rotatingBases(r *document.Reader, key string, f *Family, layers []descripti
 }
 
 // scaledLayers reads the numbers of the layers whose frequencies are scaled; others are not.
-func scaledLayers(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults {
+func scaledLayers(r *document.Reader, key string, f *ModelType, layers []description.Layer) []KindDefaults {
 	list, ok := r.Integers(key)
 	if !ok {
 		return f.KindsOrOne()
@@ -87,16 +85,22 @@ func scaledLayers(r *document.Reader, key string, f *Family, layers []descriptio
 	if !slices.Contains(scaled, false) {
 		return f.KindsOrOne()
 	}
+	kinds := split(f, layers, "scaled", "unscaled", func(i int) bool { return scaled[i] })
+	kinds[1].Unscaled = true
+	return kinds
+}
+
+// split makes two kinds of layers of one, equal so far.
+func split(f *ModelType, layers []description.Layer, one, another string, isOne func(i int) bool) []KindDefaults {
 	for i := range layers {
-		layers[i].Kind = "unscaled"
-		if scaled[i] {
-			layers[i].Kind = "scaled"
+		layers[i].Kind = another
+		if isOne(i) {
+			layers[i].Kind = one
 		}
 	}
-	one := f.KindsOrOne()[0]
-	other := one
-	one.LayerType, other.LayerType, other.Unscaled = "scaled", "unscaled", true
-	return []KindDefaults{one, other}
+	kinds := slices.Repeat(f.KindsOrOne(), 2)
+	kinds[0].LayerType, kinds[1].LayerType = one, another
+	return kinds
 }
 
 // stepLists makes of the lists of Step 3.5 an object for each kind of layer, as transformers does. Layers of
@@ -374,21 +378,18 @@ func salaLayers(r *document.Reader, n int) []description.Layer {
 }
 
 // salaKinds: heads of lightning attention have a width of their own.
-func salaKinds(r *document.Reader, _ string, f *Family, layers []description.Layer) []KindDefaults {
-	for i, kind := range salaMixers(r, len(layers)) {
-		layers[i].Kind = kind
-	}
-	attention, lightning := f.KindsOrOne()[0], f.KindsOrOne()[0]
-	attention.LayerType, lightning.LayerType, lightning.HeadDimKey = description.FullAttention, linearAttention, "lightning_head_dim"
-	return []KindDefaults{attention, lightning}
+func salaKinds(r *document.Reader, _ string, f *ModelType, layers []description.Layer) []KindDefaults {
+	mixers := salaMixers(r, len(layers))
+	kinds := split(f, layers, description.FullAttention, linearAttention, func(i int) bool { return mixers[i] != linearAttention })
+	kinds[1].HeadDimKey = "lightning_head_dim"
+	return kinds
 }
 
 // bailingKinds: two models have this type. In the one that says BailingMoeV2_5, layers of linear attention have whole heads, and
 // rotate.
-func bailingKinds(r *document.Reader, _ string, f *Family, layers []description.Layer) []KindDefaults {
-	kinds := f.KindsOrOne()
+func bailingKinds(r *document.Reader, _ string, f *ModelType, layers []description.Layer) []KindDefaults {
 	if !isLing25(r) {
-		return kinds
+		return f.KindsOrOne()
 	}
 	for _, key := range []string{"layer_group_size", "partial_rotary_factor", "rope_theta"} {
 		r.FailIf(!r.Has(key) && !r.Has("rope_parameters."+key), document.ErrValue, key, "absent", "a value: programs have different defaults for BailingMoeV2_5")
@@ -397,15 +398,10 @@ func bailingKinds(r *document.Reader, _ string, f *Family, layers []description.
 	attention, ok := r.Text("full_attention_type")
 	r.FailIf(ok && attention != "mla", document.ErrUnknown, "full_attention_type", document.Quoted(attention), "mla, latent attention")
 	group := interval(r, "layer_group_size", 1)
-	for i := range layers {
-		layers[i] = description.Layer{Kind: description.FullAttention, Rotates: true}
-		if (i+1)%group != 0 && i < len(layers)/group*group {
-			layers[i].Kind = linearAttention
-		}
-	}
-	linear := kinds[0]
-	kinds[0].LayerType, linear.LayerType, linear.Like = description.FullAttention, linearAttention, lightningHeads
-	return append(kinds, linear)
+	copy(layers, everyLayer(r, len(layers)))
+	kinds := split(f, layers, description.FullAttention, linearAttention, func(i int) bool { return (i+1)%group == 0 || i >= len(layers)/group*group })
+	kinds[1].Like = lightningHeads
+	return kinds
 }
 
 func isLing25(r *document.Reader) bool {

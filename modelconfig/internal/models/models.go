@@ -10,7 +10,7 @@
 // stay out, and [ModelType] says what each is. A model with the values of a known one is a name in its
 // Also. Then add the configuration of a real file to
 // ../../testdata/transformers/configs and run the scripts there for the golden vectors, and go test
-// -run 'TestDocs|TestDigests' -update in modelconfig for the tables of docs.
+// -run TestDocs -update in modelconfig for the tables of docs.
 package models
 
 import (
@@ -42,7 +42,7 @@ type Vendor struct {
 
 	Architectures        []GGUFArchitecture // by general.architecture
 	OtherArchitectures   []PositionsOf
-	RefusedArchitectures []RefusedArchitecture
+	RefusedArchitectures []PositionsOf // with what is wanted in their place, or what a caller can do
 }
 
 // ModelType is a model_type.
@@ -57,7 +57,7 @@ type ModelType struct {
 	BaseKeys                                  []string // Spellings of the base beside the rope parameters; nil: rope_theta
 	NoBaseKey                                 bool
 	BaseRatio                                 string                        // a key that multiplies the base
-	BaseUnread, ScalingUnread                 func(r *document.Reader) bool // as in Family
+	BaseUnread, ScalingUnread                 func(r *document.Reader) bool // keys that transformers 5 does not read
 
 	Part      float64 // default of partial_rotary_factor; 0: heads rotate whole, even where the key says otherwise
 	RotaryDim int     // default of rotary_dim, for types that count elements
@@ -79,7 +79,7 @@ type ModelType struct {
 	NoRopeInterval int      // default of no_rope_layer_interval
 	Kinds          []KindDefaults
 	ListKey        string // a list with an entry for each layer, by which Lists makes kinds
-	Lists          func(r *document.Reader, key string, f *Family, layers []description.Layer) []KindDefaults
+	Lists          func(r *document.Reader, key string, f *ModelType, layers []description.Layer) []KindDefaults
 	Rewrite        func(r *document.Reader, layers []description.Layer) // brings keys into the usual form
 
 	Indexer  *indexer
@@ -120,8 +120,8 @@ type ModelType struct {
 	Refusal string                                   // why the type is not read, and what a caller can do
 	Traps   []string                                 // names of traps that are about it
 
-	Arrangement    arrangement            // of the pairs of a vision tower
-	Patches        description.PatchOrder // of a vision tower
+	Arrangement    arrangement             // of the pairs of a vision tower
+	Patches        *description.PatchOrder // of a vision tower; nil: in blocks, from 0
 	QueryScale     func(p *RopeParameters) *posenc.QueryScaling
 	ScalesRotating bool   // QueryScale is of the layers that rotate, not of the others
 	ScalingObject  bool   // llama_4_scaling, where a file has it, is the QueryScale of the layers that rotate
@@ -138,6 +138,7 @@ type LayerTypesRule struct {
 	Flags       string                                   // a key that lists the types by numbers; without it Pattern has them
 	Letters     string                                   // of the numbers 0 and 1
 	Alone       bool                                     // layer_types is not read
+	Words       []string                                 // in order of the alphabet: Key lists one of them for each layer
 	List        string                                   // a key that lists the layers of full attention; without it they are of type all
 	All         string                                   // the type of all layers
 	Custom      func(r *document.Reader, n int) []string // another rule
@@ -239,9 +240,6 @@ type PositionsOf struct {
 	Names     []string
 }
 
-// RefusedArchitecture says what is wanted in its place, or what a caller can do.
-type RefusedArchitecture struct{ Name, Want string }
-
 // Parsed returns keys of a table of models, nil for "".
 func Parsed(text string) document.Object {
 	if text == "" {
@@ -267,15 +265,6 @@ func (h *Holder) Completed(inner document.Object) document.Object {
 	return keys
 }
 
-// Family is a model type with the usual value in place of each zero one.
-type Family struct {
-	ModelType
-
-	WholeHead bool // the code rotates whole heads, even where the key says otherwise
-	Axes      *axesRule
-	Absent    document.Object // the rope parameters of a configuration without any
-}
-
 // KindDefaults are the defaults of one kind of layer.
 type KindDefaults struct {
 	// LayerType "indexer" is about indexers, where they have frequencies of their own.
@@ -294,41 +283,45 @@ type KindDefaults struct {
 	Like            *ModelType // whose heads layers of this kind have; nil: those of the model's own type
 }
 
+// WholeHead reports whether the code rotates whole heads, even where the key says otherwise.
+func (t *ModelType) WholeHead() bool { return t.Part == 0 && t.RotaryDim == 0 }
+
 // KindsOrOne returns the kinds of layers, or the only one.
-func (f *Family) KindsOrOne() []KindDefaults {
+func (f *ModelType) KindsOrOne() []KindDefaults {
 	if len(f.Kinds) > 0 {
 		return f.Kinds
 	}
 	return []KindDefaults{{Base: f.Base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true}}
 }
 
-// Spellings are the names of keys, the usual one first.
+// Spellings are the names of keys, the one that errors name first; nil: the usual name; empty: none.
 type Spellings struct{ Hidden, Heads, HeadDim, Layers, Positions []string }
 
+func (s Spellings) orUsual(headDim string) *Spellings {
+	usual := func(names *[]string, name string) {
+		if *names == nil {
+			*names = []string{name}
+		}
+	}
+	usual(&s.Hidden, "hidden_size")
+	usual(&s.Heads, "num_attention_heads")
+	usual(&s.HeadDim, headDim)
+	usual(&s.Layers, "num_hidden_layers")
+	usual(&s.Positions, "max_position_embeddings")
+	return &s
+}
+
+// Short names for the values of models.
+const (
+	interleaved            = posenc.Interleaved
+	interleavedToHalfSplit = posenc.InterleavedToHalfSplit
+	halfSplit              = posenc.HalfSplit
+)
+
 var (
-	usual          = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	withoutHeadDim = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, nil, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	moondream      = &Spellings{[]string{"dim", "hidden_size"}, []string{"n_heads"}, []string{"head_dim"}, []string{"n_layers"}, []string{"max_context"}}
-	plamo2Keys     = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"hidden_size_per_head"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	gpt            = &Spellings{[]string{"n_embd", "hidden_size"}, []string{"n_head", "num_attention_heads"}, nil, []string{"n_layer", "num_hidden_layers"}, []string{"n_positions"}}
-	nomic          = &Spellings{[]string{"hidden_size", "n_embd"}, []string{"num_attention_heads", "n_head"}, []string{"head_dim"}, []string{"num_hidden_layers", "n_layer"}, []string{"max_trained_positions"}}
-	dbrx           = &Spellings{[]string{"d_model", "hidden_size"}, []string{"n_heads", "num_attention_heads"}, nil, []string{"n_layers", "num_hidden_layers"}, []string{"max_seq_len", "max_position_embeddings"}}
-	falcon         = &Spellings{[]string{"hidden_size", "n_embed"}, []string{"num_attention_heads", "n_head"}, nil, []string{"num_hidden_layers", "n_layer"}, []string{"max_position_embeddings"}}
-	chatGLMs       = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_layers", "num_hidden_layers"}, []string{"seq_length"}}
-	qwen1          = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_hidden_layers"}, []string{"seq_length"}}
-	channels       = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels", "head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	latent         = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	panguLatent    = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim", "attention_qk_rope_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	glmLite        = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim", "head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	longcat        = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_layers"}, []string{"max_position_embeddings"}}
-	bailing        = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_hidden_layers"}, []string{"model_max_length", "max_position_embeddings"}}
-	telechat       = &Spellings{[]string{"hidden_size", "n_embed"}, []string{"n_head", "num_attention_heads"}, nil, []string{"n_layer", "num_hidden_layers"}, []string{"seq_length"}}
-	zamba          = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"attention_head_dim", "head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	hunyuanKeys    = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim", "attention_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	moonshine      = &Spellings{[]string{"hidden_size"}, []string{"decoder_num_attention_heads", "num_attention_heads"}, []string{"head_dim"}, []string{"decoder_num_hidden_layers", "num_hidden_layers"}, []string{"max_position_embeddings"}}
-	voxtralEncoder = &Spellings{[]string{"hidden_size", "d_model"}, []string{"num_attention_heads", "encoder_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "encoder_layers"}, []string{"max_position_embeddings"}}
-	step3          = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embedding"}}
-	exaone         = &Spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_layers", "num_hidden_layers"}, []string{"max_position_embeddings"}}
+	rowByRow      = &description.PatchOrder{RowByRow: true}
+	rowByRowFrom1 = &description.PatchOrder{First: 1, RowByRow: true}
+	qwenTower     = &Spellings{Heads: []string{"num_heads", "num_attention_heads"}, Layers: []string{"depth", "num_hidden_layers"}}
 )
 
 // The other kinds of positions.
@@ -346,9 +339,9 @@ const (
 //go:embed unrotated.txt
 var Unrotated string
 
-// IsTower reports whether a family is a vision tower. Its kind of position embeddings is about
+// IsTower reports whether a type is a vision tower. Its kind of position embeddings is about
 // the learned ones that it adds to patches besides the rotation (pos_emb_type of Kimi).
-func (f *Family) IsTower() bool { return f.Arrangement != nil }
+func (f *ModelType) IsTower() bool { return f.Arrangement != nil }
 
 // plan returns the n layers of a model, from the keys that describe them.
 type plan func(r *document.Reader, n int) []description.Layer
@@ -358,8 +351,7 @@ type arrangement func(headDim int, base float64, rounding frequency.Rounding) (f
 
 // indexer says how the indexer of sparse attention rotates, by the frequencies of the attention.
 type indexer struct {
-	HeadDimKey string
-	HeadDim    int // its default; 0: the key has to be there
+	HeadDimKey string // which has to be there; "": index_head_dim, by default 128
 	Layout     posenc.Layout
 	LayoutKey  string // a key that is false where the layout is half-split, true where it is not
 	Trailing   bool   // the rotated elements are the last of a head
@@ -367,27 +359,27 @@ type indexer struct {
 	Hadamard   bool   // a Hadamard transform follows in the model's own code; scores are the same without it
 }
 
-// Family returns the type with its usual values in place of zero ones.
-func (t *ModelType) Family() Family {
-	f := Family{ModelType: *t, WholeHead: t.Part == 0 && t.RotaryDim == 0, Axes: t.Axes, Absent: Parsed(t.Absent)}
-	f.Part, f.Plan = cmp.Or(t.Part, 1), t.layersPlan()
+// WithDefaults returns the type with the usual values in place of most zero ones.
+func (t *ModelType) WithDefaults() ModelType {
+	f := *t
+	f.Plan = t.layersPlan()
 	if f.BaseKeys == nil && !t.NoBaseKey {
 		f.BaseKeys = []string{"rope_theta"}
 	}
-	f.Keys = cmp.Or(f.Keys, usual)
+	headDim := "head_dim"
+	if t.Latent {
+		headDim = "qk_rope_head_dim"
+	}
+	f.Keys = cmp.Or(t.Keys, new(Spellings)).orUsual(headDim)
 	switch {
 	case t.Arrangement != nil:
-		f.Keys = cmp.Or(t.Keys, towerNames)
-		f.Positions = 1 // not a key of towers, and nothing depends on it
+		f.Keys.Positions, f.Positions = nil, 1 // not a key of towers, and nothing depends on it
 		f.Base = cmp.Or(f.Base, 1e4)
 		f.Rule = axialRule
 	case t.Latent:
-		f.Keys, f.Layout = cmp.Or(t.Keys, latent), cmp.Or(f.Layout, posenc.InterleavedToHalfSplit)
+		f.Layout = cmp.Or(f.Layout, posenc.InterleavedToHalfSplit)
 	}
 	f.Layout = cmp.Or(f.Layout, posenc.HalfSplit)
-	if t.PositionType != "" {
-		f.Check = positionType(t.PositionType, cmp.Or(t.AbsentPositionType, t.PositionType))
-	}
 	if t.ScalingObject {
 		f.QueryScale, f.ScalesRotating = scaledByObject, true
 	}
@@ -417,13 +409,21 @@ func (t *ModelType) layersPlan() plan {
 	case byIndexerTypes:
 		return sharedIndexers(p)
 	}
-	return typedIndexer(t.Indexers, p)
+	return func(r *document.Reader, n int) []description.Layer {
+		layers := p(r, n)
+		for i := range layers {
+			layers[i].Indexer = t.Indexers == inEveryLayer || layers[i].Kind == t.Indexers
+		}
+		return layers
+	}
 }
 
 func (t *LayerTypesRule) types(r *document.Reader, n int) []string {
 	switch {
 	case t.Custom != nil:
 		return t.Custom(r, n)
+	case t.Words != nil:
+		return worded(r, t.Key, n, t.Words)
 	case t.Flags != "":
 		if flags := flagged(r, t.Flags, n); flags != nil {
 			return either(n, letters[t.Letters[1]], letters[t.Letters[0]], func(i int) bool { return flags[i] == 1 })

@@ -16,7 +16,7 @@ var olmoModels = Vendor{
 	Architectures: []GGUFArchitecture{
 		{Name: "olmo", Layout: Normal},
 		{Name: "olmoe", Layout: NeoX},
-		{Name: "olmo2", Layout: NeoX, Sliding: &GGUFSliding{Window: WindowIfGiven, Period: 4, Plain: true, SameBase: true}},
+		{Name: "olmo2", Layout: NeoX, Sliding: &GGUFSliding{IfGiven: true, Period: 4, Plain: true, SameBase: true}},
 	},
 	OtherTowers: []PositionsOf{{learned, []string{"molmo2"}}},
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
@@ -35,7 +34,15 @@ func ropeBlockNotEmpty(r *document.Reader) {
 }
 
 func everyLayer(_ *document.Reader, n int) []description.Layer {
-	return slices.Repeat([]description.Layer{{Rotates: true}}, n)
+	return rotatingWhere(n, func(int) bool { return true })
+}
+
+func rotatingWhere(n int, rotates func(i int) bool) []description.Layer {
+	layers := make([]description.Layer, n)
+	for i := range layers {
+		layers[i].Rotates = rotates(i)
+	}
+	return layers
 }
 
 var layerTypes = []string{
@@ -150,12 +157,8 @@ func flagged(r *document.Reader, key string, n int) []int {
 // ropeFlags reads no_rope_layers; without it, the last layer of each interval does not rotate.
 func ropeFlags(absent int) plan {
 	return func(r *document.Reader, n int) []description.Layer {
-		layers := everyLayer(r, n)
 		flags, every := flagged(r, "no_rope_layers", n), interval(r, "no_rope_layer_interval", absent)
-		for i := range layers {
-			layers[i].Rotates = flags == nil && (i+1)%every != 0 || flags != nil && flags[i] == 1
-		}
-		return layers
+		return rotatingWhere(n, func(i int) bool { return flags == nil && (i+1)%every != 0 || flags != nil && flags[i] == 1 })
 	}
 }
 
@@ -229,44 +232,35 @@ func cohereMoE(r *document.Reader, n int) []description.Layer {
 func blockLayers(r *document.Reader, n int) []description.Layer {
 	blocks, _ := r.Lookup("block_configs").([]any)
 	r.FailIf(len(blocks) != n, document.ErrContradiction, "block_configs", document.KindOf(r.Lookup("block_configs")), "one object for each of %d layers", n)
-	layers := everyLayer(r, min(n, len(blocks)))
-	for i := range layers {
+	return rotatingWhere(min(n, len(blocks)), func(i int) bool {
 		block, _ := blocks[i].(document.Object)
 		attention, ok := block["attention"].(document.Object)
 		r.FailIf(!ok, document.ErrValue, fmt.Sprintf("block_configs[%d].attention", i), document.KindOf(block["attention"]), "an object")
-		layers[i].Rotates = attention["no_op"] != true && attention["replace_with_linear"] != true
-	}
-	return layers
+		return attention["no_op"] != true && attention["replace_with_linear"] != true
+	})
 }
 
-// listedLayers reads a list with a name for each layer, in words of a type's own.
-func listedLayers(r *document.Reader, key string, n int, rotates map[string]bool) []description.Layer {
+// worded reads a list with a word of a type's own for each layer.
+func worded(r *document.Reader, key string, n int, words []string) []string {
 	names, _ := r.Texts(key)
 	if !r.OneEach(key, len(names), n) {
 		return nil
 	}
-	layers := everyLayer(r, n)
 	for i, name := range names {
-		known := false
-		layers[i].Rotates, known = rotates[name]
-		r.FailIf(!known, document.ErrUnknown, fmt.Sprintf("%s[%d]", key, i), document.Quoted(name), "one of %q", document.SortedKeys(rotates))
+		r.FailIf(!slices.Contains(words, name), document.ErrUnknown, fmt.Sprintf("%s[%d]", key, i), document.Quoted(name), "one of %q", words)
 	}
-	return layers
+	return names
 }
 
-// jetLayers: the code of Jet Nemotron cuts a base to a whole number.
-func jetLayers(r *document.Reader, n int) []description.Layer {
+// wholeBase: the code cuts a base to a whole number.
+func wholeBase(r *document.Reader) {
 	r.Integer("rope_theta")
 	r.Integer("rope_parameters.rope_theta")
-	return listedLayers(r, "layer_types", n, map[string]bool{"attn": true, "swa": true, "jet": false})
 }
 
-func domynLayers(r *document.Reader, n int) []description.Layer {
-	return listedLayers(r, "position_layers", n, map[string]bool{"rope": true, "nope": false})
-}
-
-func aliceLayers(r *document.Reader, n int) []description.Layer {
-	return listedLayers(r, "layer_types", n, map[string]bool{"full_attention": true, "linear_attention": false})
+func jetTypes(r *document.Reader, n int) []string {
+	wholeBase(r)
+	return worded(r, "layer_types", n, []string{"attn", "jet", "swa"})
 }
 
 // plamo3Layers: interleaved_sliding_window has null for full attention.
@@ -363,18 +357,12 @@ func iquestDraft(r *document.Reader, n int) []description.Layer {
 func museDraft(r *document.Reader) {
 	mode, given := r.Text("draft_position_mode")
 	r.FailIf(given && mode != "rope", document.ErrNotRotary, "draft_position_mode", document.Quoted(mode), "\"rope\"")
-	for _, key := range []string{"rope_parameters", "rope_scaling", "every_n_layers_nope", "layer_rope_theta"} {
-		r.FailIf(r.Has(key), document.ErrUnknown, key, document.KindOf(r.Lookup(key)), "null: all layers of the draft rotate, by rope_theta alone")
-	}
+	r.MustLack("null: all layers of the draft rotate, by rope_theta alone", "rope_parameters", "rope_scaling", "every_n_layers_nope", "layer_rope_theta")
 }
 
 // museLayers: every fourth layer from the last does not rotate, unless layer_rope_theta says so.
 func museLayers(r *document.Reader, n int) []description.Layer {
-	layers := everyLayer(r, n)
-	for i := range layers {
-		layers[i].Rotates = r.Has("layer_rope_theta") || (n-1-i)%4 != 0
-	}
-	return layers
+	return rotatingWhere(n, func(i int) bool { return r.Has("layer_rope_theta") || (n-1-i)%4 != 0 })
 }
 
 // hrmAttentions: an HRM runs its layers several times. If it has num_layers_per_stack, its
@@ -409,11 +397,7 @@ func mllamaLayers(r *document.Reader, n int) []description.Layer {
 	if !ok {
 		cross = []int{3, 8, 13, 18, 23, 28, 33, 38}
 	}
-	layers := everyLayer(r, n)
-	for i := range layers {
-		layers[i].Rotates = !slices.Contains(cross, i)
-	}
-	return layers
+	return rotatingWhere(n, func(i int) bool { return !slices.Contains(cross, i) })
 }
 
 // deepSeekV41Layers: layers whose ratio is 0, or that have none, have the main frequencies. A list has the numbers of the layers
@@ -523,17 +507,6 @@ func qwenIndexers(r *document.Reader) {
 	r.Set("layer_types", renamed)
 }
 
-// positionType fails unless the key has the value with which the type rotates.
-func positionType(rotary, absent string) func(r *document.Reader) {
-	return func(r *document.Reader) {
-		t, ok := r.Text("position_embedding_type")
-		if !ok {
-			t = absent
-		}
-		r.FailIf(t != rotary, document.ErrNotRotary, "position_embedding_type", document.Quoted(t), "%q", rotary)
-	}
-}
-
 // unscaled: the code of the type reads no rope parameters.
 func unscaled(r *document.Reader) {
 	for _, key := range []string{"rope_scaling", "rope_parameters"} {
@@ -587,7 +560,7 @@ func chatGLM(r *document.Reader) {
 	switch {
 	case strings.Contains(name, "chatglm2"):
 		r.Fail(document.ErrUnknown, "rope_ratio", ratio, "1: ChatGLM2 divides positions by it where later models multiply the base (use frequency.Linear)")
-	case r.IntegerOr(chatGLMs.Layers, 28) == 28 && !strings.Contains(name, "chatglm3"):
+	case r.IntegerOr([]string{"num_layers", "num_hidden_layers"}, 28) == 28 && !strings.Contains(name, "chatglm3"):
 		r.Fail(document.ErrContradiction, "rope_ratio", ratio, "1, or chatglm3 in _name_or_path, which is %s: models of 28 layers are ChatGLM3, whose base it multiplies, or ChatGLM2, whose positions it divides (for that use frequency.Linear)", document.Quoted(name))
 	}
 }
@@ -646,11 +619,9 @@ func unscaledPositions(r *document.Reader) {
 	r.FailIf(scale != 1, document.ErrUnknown, "rope_position_scale", scale, "1 or absent: the authors' code multiplies positions by it, and SGLang's divides (use frequency.Linear)")
 }
 
-// halfHeads: Grok rotates the first half of each head where rope_rotate_half_dims says so. SGLang cuts a base to a
-// whole number.
+// halfHeads: Grok rotates the first half of each head where rope_rotate_half_dims says so.
 func halfHeads(r *document.Reader) {
-	r.Integer("rope_theta")
-	r.Integer("rope_parameters.rope_theta")
+	wholeBase(r) // in SGLang
 	r.MustLack("no such key: models of this type have rope_rotate_half_dims", "partial_rotary_factor", "rotary_dim")
 	if r.Flag("rope_rotate_half_dims", false) {
 		r.Set("partial_rotary_factor", json.Number("0.5"))
@@ -659,29 +630,6 @@ func halfHeads(r *document.Reader) {
 
 // MaxLayers bounds what a configuration makes us allocate.
 const MaxLayers = 1 << 14
-
-var (
-	deepSeekIndexer    = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, LayoutKey: "indexer_rope_interleave", Hadamard: true}
-	axk2Indexer        = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit, Hadamard: true}
-	deepSeekV4Indexer  = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true, Attention: "compress", Hadamard: true}
-	deepSeekV41Indexer = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true, Attention: "compress"}
-	hyIndexer          = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.Interleaved, Trailing: true}
-	glmIndexer         = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, LayoutKey: "indexer_rope_interleave"}
-	mistralIndexer     = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit}
-	dotsIndexer        = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, Attention: "indexed_attention"}
-	miniMaxIndexer     = &indexer{HeadDimKey: "index_head_dim", HeadDim: 128, Layout: posenc.HalfSplit}
-	qwenIndexer        = &indexer{HeadDimKey: "indexer_head_dim", Layout: posenc.HalfSplit}
-)
-
-func typedIndexer(layerType string, p plan) plan {
-	return func(r *document.Reader, n int) []description.Layer {
-		layers := p(r, n)
-		for i := range layers {
-			layers[i].Indexer = layerType == inEveryLayer || layers[i].Kind == layerType
-		}
-		return layers
-	}
-}
 
 // sharedIndexers gives layers an indexer by indexer_types: "full", or "shared" for a layer that
 // takes the tokens chosen by the layer before it. Without that list index_topk_pattern decides, or the

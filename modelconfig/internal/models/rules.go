@@ -80,7 +80,7 @@ func scaledWithoutRotation(p *RopeParameters) *posenc.QueryScaling {
 type RopeParameters struct {
 	*document.Reader                  // of their keys
 	Model            *document.Reader // of the keys beside it
-	Family           *Family
+	Type             *ModelType
 	Kind             *KindDefaults
 
 	RopeType           string
@@ -107,15 +107,15 @@ func (p *RopeParameters) OriginalPositions(least int) int {
 		return inside
 	case also:
 		return beside
-	case p.Family.OriginalPositions != 0:
-		return p.Family.OriginalPositions
+	case p.Type.OriginalPositions != 0:
+		return p.Type.OriginalPositions
 	}
 	return p.Positions
 }
 
 // AttentionFactor returns the key that replaces the derived factor, 0 if it is absent.
 func (p *RopeParameters) AttentionFactor() float64 {
-	if p.Family.YarnGrowth != 0 && (p.Lookup("rope_type") == p.Family.YarnName || p.Lookup("type") == p.Family.YarnName) {
+	if p.Type.YarnGrowth != 0 && (p.Lookup("rope_type") == p.Type.YarnName || p.Lookup("type") == p.Type.YarnName) {
 		return yarnGrowth(p)
 	}
 	if factor, ok := p.Positive("attention_factor"); ok {
@@ -227,7 +227,7 @@ func grokRule(p *RopeParameters) description.Rule {
 	case "theta_scale":
 		r.FailIf(original < 7 || float64(original)*factor < 7, document.ErrValue, "original_max_position_embeddings", original, "above 2 pi, also times scaling_factor")
 		if r.Err == nil {
-			return description.UnscaledRule(p.RotaryDim, scaledTheta(p.Base, float64(original), factor))
+			return description.Plain("default", frequency.Default, p.RotaryDim, scaledTheta(p.Base, float64(original), factor))
 		}
 	default:
 		r.Fail(document.ErrUnknown, "rope_type", document.Quoted(name), "original, yarn, yarn_linear, yarn_log or theta_scale")
@@ -248,12 +248,12 @@ func scaledTheta(base, length, factor float64) float64 {
 func yarnGrowth(p *RopeParameters) float64 {
 	factor, ok := p.Positive("factor")
 	_, original := p.Integer("original_max_position_embeddings")
-	p.FailIf(!ok || !original, document.ErrValue, "factor and original_max_position_embeddings", "absent", "two numbers, for rope_type %s", p.Family.YarnName)
+	p.FailIf(!ok || !original, document.ErrValue, "factor and original_max_position_embeddings", "absent", "two numbers, for rope_type %s", p.Type.YarnName)
 	mscale := cmp.Or(p.Optional("mscale"), 1)
 	if p.Err != nil {
 		return 0
 	}
-	return growth(p.Family.YarnGrowth*mscale, max(factor, 1), 1)
+	return growth(p.Type.YarnGrowth*mscale, max(factor, 1), 1)
 }
 
 // growth returns 1 + share ln(x/of), rounded once.

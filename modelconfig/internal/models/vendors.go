@@ -17,15 +17,35 @@ var Vendors = [...]*Vendor{
 	&xaiModels,
 }
 
-// find returns a copy of the value of a name, with this name first.
-func find[T any](name string, list func(v *Vendor) []T, names func(t *T) (first *string, also []string)) *T {
+// List is one of the lists that each vendor has.
+type List[T any] struct {
+	of    func(v *Vendor) []T
+	names func(t *T) (first string, also []string)
+}
+
+var (
+	Types                = List[ModelType]{func(v *Vendor) []ModelType { return v.Types }, (*ModelType).names}
+	Towers               = List[ModelType]{func(v *Vendor) []ModelType { return v.Towers }, (*ModelType).names}
+	Holders              = List[Holder]{func(v *Vendor) []Holder { return v.Holders }, (*Holder).names}
+	Architectures        = List[GGUFArchitecture]{func(v *Vendor) []GGUFArchitecture { return v.Architectures }, (*GGUFArchitecture).names}
+	OtherTypes           = List[PositionsOf]{func(v *Vendor) []PositionsOf { return v.OtherPositions }, (*PositionsOf).names}
+	OtherTowers          = List[PositionsOf]{func(v *Vendor) []PositionsOf { return v.OtherTowers }, (*PositionsOf).names}
+	OtherArchitectures   = List[PositionsOf]{func(v *Vendor) []PositionsOf { return v.OtherArchitectures }, (*PositionsOf).names}
+	RefusedArchitectures = List[PositionsOf]{func(v *Vendor) []PositionsOf { return v.RefusedArchitectures }, (*PositionsOf).names}
+)
+
+func (t *ModelType) names() (string, []string)        { return t.Name, t.Also }
+func (h *Holder) names() (string, []string)           { return h.Name, h.Also }
+func (a *GGUFArchitecture) names() (string, []string) { return a.Name, a.Also }
+func (p *PositionsOf) names() (string, []string)      { return p.Names[0], p.Names[1:] }
+
+// Named returns a copy of the value that has a name, or nil.
+func (l List[T]) Named(name string) *T {
 	for _, v := range Vendors {
-		values := list(v)
+		values := l.of(v)
 		for i := range values {
-			if first, also := names(&values[i]); *first == name || slices.Contains(also, name) {
+			if first, also := l.names(&values[i]); first == name || slices.Contains(also, name) {
 				value := values[i]
-				first, _ = names(&value)
-				*first = name
 				return &value
 			}
 		}
@@ -33,15 +53,30 @@ func find[T any](name string, list func(v *Vendor) []T, names func(t *T) (first 
 	return nil
 }
 
-func typesNames(t *ModelType) (*string, []string) { return &t.Name, t.Also }
+// Names returns the names of all values, sorted.
+func (l List[T]) Names() (names []string) {
+	for _, v := range Vendors {
+		values := l.of(v)
+		for i := range values {
+			first, also := l.names(&values[i])
+			names = append(append(names, first), also...)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
-func TextType(name string) *ModelType {
-	return find(name, func(v *Vendor) []ModelType { return v.Types }, typesNames)
+// PositionsIn returns "" for names that are not in the list.
+func PositionsIn(l List[PositionsOf], name string) string {
+	if p := l.Named(name); p != nil {
+		return p.Positions
+	}
+	return ""
 }
 
 // Reads reports whether a type of text models, of towers or of models that hold them has a name.
 func Reads(name string) bool {
-	return TextType(name) != nil || TowerType(name) != nil || HolderOf(name) != nil
+	return Types.Named(name) != nil || Towers.Named(name) != nil || HolderOf(name) != nil
 }
 
 // TypeOfUntyped returns the type of the files of an architecture that have no model_type, or "".
@@ -56,12 +91,8 @@ func TypeOfUntyped(architecture string) string {
 	return ""
 }
 
-func TowerType(name string) *ModelType {
-	return find(name, func(v *Vendor) []ModelType { return v.Towers }, typesNames)
-}
-
 func HolderOf(name string) *Holder {
-	h := find(name, func(v *Vendor) []Holder { return v.Holders }, func(h *Holder) (*string, []string) { return &h.Name, h.Also })
+	h := Holders.Named(name)
 	if h != nil {
 		stem := strings.NewReplacer("-", "_", ".", "_").Replace(name)
 		h.Text.Type, h.Tower.Type = strings.Replace(h.Text.Type, "*", stem, 1), strings.Replace(h.Tower.Type, "*", stem, 1)
@@ -69,81 +100,10 @@ func HolderOf(name string) *Holder {
 	return h
 }
 
-func ArchitectureNamed(name string) *GGUFArchitecture {
-	return find(name, func(v *Vendor) []GGUFArchitecture { return v.Architectures }, func(a *GGUFArchitecture) (*string, []string) { return &a.Name, a.Also })
-}
-
 // ServedArchitectures lists the types that are names of architectures, one in a line: the programs that serve them give no type.
 //
 //go:embed served.txt
 var ServedArchitectures string
-
-// positionsOf returns "" for names that are not in the list.
-func positionsOf(name string, list func(v *Vendor) []PositionsOf) string {
-	for _, v := range Vendors {
-		for _, p := range list(v) {
-			if slices.Contains(p.Names, name) {
-				return p.Positions
-			}
-		}
-	}
-	return ""
-}
-
-func PositionsOfType(name string) string {
-	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.OtherPositions })
-}
-
-func PositionsOfTower(name string) string {
-	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.OtherTowers })
-}
-
-func PositionsOfArchitecture(name string) string {
-	return positionsOf(name, func(v *Vendor) []PositionsOf { return v.OtherArchitectures })
-}
-
-func RefusalOfArchitecture(name string) string {
-	for _, v := range Vendors {
-		for _, a := range v.RefusedArchitectures {
-			if a.Name == name {
-				return a.Want
-			}
-		}
-	}
-	return ""
-}
-
-func NamesOf(names func(v *Vendor, add func(names ...string))) []string {
-	return slices.Sorted(slices.Values(namesOf(names)))
-}
-
-func namesOf(names func(v *Vendor, add func(names ...string))) (all []string) {
-	for _, v := range Vendors {
-		names(v, func(names ...string) { all = append(all, names...) })
-	}
-	return all
-}
-
-func AddTypes(list []ModelType, add func(names ...string)) {
-	for i := range list {
-		add(list[i].Name)
-		add(list[i].Also...)
-	}
-}
-
-func (v *Vendor) AddHolders(add func(names ...string)) {
-	for i := range v.Holders {
-		add(v.Holders[i].Name)
-		add(v.Holders[i].Also...)
-	}
-}
-
-func (v *Vendor) AddArchitectures(add func(names ...string)) {
-	for i := range v.Architectures {
-		add(v.Architectures[i].Name)
-		add(v.Architectures[i].Also...)
-	}
-}
 
 // LayoutDiffers reports whether a type, or an architecture, has the elements of a head in another
 // order in the other format's files. The architecture of a type is GGUF, or the one of the same
@@ -151,19 +111,19 @@ func (v *Vendor) AddArchitectures(add func(names ...string)) {
 func LayoutDiffers(name string, ofGGUF bool) bool {
 	types, architectures := []string{name}, []string{name}
 	if ofGGUF {
-		types = namesOf(func(v *Vendor, add func(names ...string)) { AddTypes(v.Types, add) })
+		types = Types.Names()
 	} else {
-		architectures = namesOf((*Vendor).AddArchitectures)
+		architectures = Architectures.Names()
 	}
 	letters := strings.NewReplacer("_", "", "-", "")
 	for _, of := range types {
-		t := TextType(of)
+		t := Types.Named(of)
 		if t == nil {
 			continue
 		}
 		stem := letters.Replace(cmp.Or(t.GGUF, strings.TrimSuffix(of, "_text")))
 		i := slices.IndexFunc(architectures, func(a string) bool { return letters.Replace(a) == stem })
-		if i >= 0 && (t.Family().Layout == posenc.HalfSplit) != (ArchitectureNamed(architectures[i]).Layout == posenc.HalfSplit) {
+		if i >= 0 && (t.WithDefaults().Layout == posenc.HalfSplit) != (Architectures.Named(architectures[i]).Layout == posenc.HalfSplit) {
 			return true
 		}
 	}

@@ -1,12 +1,7 @@
 package models
 
-import (
-	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/modelconfig/internal/description"
-)
-
-// codesOwn: files do not say how tokens of images get their positions.
-const codesOwn = "set the fields of multimodal.Model from the model's own code"
+// CodesOwn: files do not say how tokens of images get their positions.
+const CodesOwn = "set the fields of multimodal.Model from the model's own code"
 
 var visionModels = Vendor{
 	Types: []ModelType{
@@ -18,7 +13,7 @@ var visionModels = Vendor{
 		{Name: "lightglue", Refusal: "rotates by angles that a learned projection computes from the coordinates of points: compute their cosines and sines and rotate with posenc.NewRows"},
 	},
 	Towers: []ModelType{
-		{Name: "keye_vision", NoBaseKey: true, Arrangement: rowsThenColumns, Patches: description.PatchOrder{RowByRow: true}, Required: []string{"hidden_size", "num_attention_heads", "num_hidden_layers"}},
+		{Name: "keye_vision", NoBaseKey: true, Arrangement: rowsThenColumns, Patches: rowByRow, Required: []string{"hidden_size", "num_attention_heads", "num_hidden_layers"}},
 		{Name: "siglip2_navit", NoBaseKey: true, Arrangement: rowsThenColumns, Required: []string{"hidden_size", "num_attention_heads", "num_hidden_layers", "use_rope"}},
 		{Name: "openpangu_vl_vision", Also: []string{"moss_vl_vision"}, Keys: qwenTower, NoBaseKey: true, Arrangement: rowsThenColumns, Required: []string{"hidden_size", "num_heads", "depth"}},
 		{Name: "llava_onevision2_vision", Refusal: "multiplies the two elements of a pair by cosines of different angles, of frames, rows and columns, which is no rotation: compute it with the model's own formula"},
@@ -26,7 +21,7 @@ var visionModels = Vendor{
 		{Name: "dinov3_vit", Also: []string{"eomt_dinov3", "sapiens2"}, Refusal: "rotates by coordinates that are fractions of the image size: compute their cosines and sines and rotate with posenc.NewRows"},
 		{Name: "mlcd_vision_model", Also: []string{"mlcd"}, Refusal: "gives its class token a learned angle, in addition to axes of rows and columns: compute the cosines and sines of both and rotate with posenc.NewRows"},
 		{Name: "sam2_video", Also: []string{"sam3_tracker_video"}, Refusal: "rotates queries of one grid and keys of several grids in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each grid"},
-		{Name: "sam3_vit_model", Hidden: 1024, Heads: 16, Layers: 32, Layout: posenc.Interleaved, Arrangement: columnsThenRows, Patches: description.PatchOrder{RowByRow: true}, ListKey: "global_attn_indexes", Lists: globalLayers, Traps: []string{"sam3_layers_have_windows"}},
+		{Name: "sam3_vit_model", Hidden: 1024, Heads: 16, Layers: 32, Layout: interleaved, Arrangement: columnsThenRows, Patches: rowByRow, ListKey: "global_attn_indexes", Lists: globalLayers, Traps: []string{"sam3_layers_have_windows"}},
 		{Name: "edgetam_video", Refusal: "rotates queries and keys of grids of different sizes in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each grid"},
 		{Name: "efficientloftr", Refusal: "rotates pairs across the whole hidden size, alternately by rows and by columns counted from 1: compute the cosines and sines of both and rotate with posenc.NewRows"},
 		{Name: "vjepa2", Refusal: "multiplies the two elements of a pair by cosines of different angles, which is no rotation: compute it with the model's own formula"},
@@ -45,9 +40,9 @@ var visionModels = Vendor{
 		{Name: "StepVLForConditionalGeneration", Text: Part{Key: "text_config"}, AnyText: true, Tower: Part{"vision_config", "perception_encoder"}},
 		{Name: "ovis", Also: []string{"h2ovl_chat", "skywork_chat"}, Text: Part{Key: "llm_config"}, AnyText: true},
 		{Name: "ovis2_5", Also: []string{"Ovis2_6ForCausalLM", "Ovis2_6_MoeForCausalLM"}, Text: Part{Key: "llm_config"}, AnyText: true, Tower: Part{"vit_config", "siglip2_navit"}},
-		{Name: "Keye", Also: []string{"KeyeVL1_5"}, Positions: codesOwn, Tower: Part{"vision_config", "keye_vision"}},
-		{Name: "openpangu_vl", Positions: codesOwn, Tower: Part{"vision_config", "openpangu_vl_vision"}},
-		{Name: "moss_vl", Positions: codesOwn, Tower: Part{"vision_config", "moss_vl_vision"}},
+		{Name: "Keye", Also: []string{"KeyeVL1_5"}, Positions: CodesOwn, Tower: Part{"vision_config", "keye_vision"}},
+		{Name: "openpangu_vl", Positions: CodesOwn, Tower: Part{"vision_config", "openpangu_vl_vision"}},
+		{Name: "moss_vl", Positions: CodesOwn, Tower: Part{"vision_config", "moss_vl_vision"}},
 		{Name: "llava", Also: []string{"llava_next", "llava_next_video", "vipllava", "video_llava"}, Text: Part{"text_config", "llama"}, AnyText: true, Tower: Part{"vision_config", "clip_vision_model"}},
 		{Name: "llava_onevision", Text: Part{"text_config", "qwen2"}, AnyText: true, Tower: Part{"vision_config", "siglip_vision_model"}},
 		{Name: "idefics2", Text: Part{"text_config", "mistral"}, AnyText: true, AbsentText: `{"hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32, "max_position_embeddings": 32768}`, Tower: Part{"vision_config", "idefics2_vision"}},
@@ -65,9 +60,8 @@ var visionModels = Vendor{
 		{Name: "florence2", Text: Part{"text_config", "bart"}, AnyText: true},
 		{Name: "aimv2", Also: []string{"align", "altclip", "blip", "bridgetower", "chinese_clip", "clip", "clipseg", "flava", "groupvit", "kosmos-2", "kosmos-2.5", "metaclip_2", "owlv2", "owlvit", "pix2struct", "tipsv2", "xclip"}, Text: Part{"text_config", "*_text_model"}},
 		{Name: "chmv2", Tower: Part{"backbone_config", "dinov3_vit"}},
-		{Name: "sam3_tracker", Also: []string{"sam3_lite_text"}, Tower: Part{"vision_config", "sam3_vision_model"}},
+		{Name: "sam3", Also: []string{"sam3_lite_text", "sam3_tracker"}, Tower: Part{"vision_config", "sam3_vision_model"}},
 		{Name: "sam3_video", Tower: Part{"detector_config", "sam3"}},
-		{Name: "sam3", Tower: Part{"vision_config", "sam3_vision_model"}},
 		{Name: "sam3_vision_model", Tower: Part{"backbone_config", "sam3_vit_model"}},
 	},
 	OtherPositions: []PositionsOf{
@@ -78,7 +72,7 @@ var visionModels = Vendor{
 	OtherTowers: []PositionsOf{
 		{learned, []string{"nvila", "nvila_lite", "bagel", "openvla", "eagle_2_5_vl", "ovis", "h2ovl_chat", "skywork_chat", "molmo"}},
 	},
-	RefusedArchitectures: []RefusedArchitecture{
-		{"clip", "the architecture of a text model: files of this one hold a vision tower and a projector; read the tower from the model's config.json with HuggingFaceVision"},
+	RefusedArchitectures: []PositionsOf{
+		{"the architecture of a text model: files of this one hold a vision tower and a projector; read the tower from the model's config.json with HuggingFaceVision", []string{"clip"}},
 	},
 }

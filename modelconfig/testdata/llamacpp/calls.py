@@ -1,6 +1,5 @@
 """Writes calls.json.gz: how llama.cpp rotates for the metadata of every architecture, by the
-program that calls.cpp makes with a checkout of llama.cpp; and the rows of rotated.json and
-vision.json.
+program that calls.cpp makes with a checkout of llama.cpp; and the rows of vision.json.
 
     python3 calls.py PROGRAM CHECKOUT VERSION [ARCHITECTURE...]
 """
@@ -199,17 +198,13 @@ def loaders(source):
 
 
 def rotate(ask, here):
-    """Writes rotated.json and vision.json anew, by the arguments that they have."""
-    for name in ("rotated.json", "vision.json"):
-        text = (here / name).read_text()
-        cases = json.loads(text)
-        for case in cases:
-            arguments = {k: v for k, v in case["arguments"].items() if k != "freq_factors"}
-            divisors = case["arguments"].get("freq_factors")
-            answer = ask({"rotate": arguments, "headDim": case["headDim"], "positions": case["positions"], "divisors": divisors})
-            for before, after in zip(case["rotated"], answer["rotated"]):
-                text = text.replace(f'"{before}"', f'"{after}"')
-        (here / name).write_text(text)
+    """Writes vision.json anew, by the arguments that it has."""
+    text = (here / "vision.json").read_text()
+    for case in json.loads(text):
+        answer = ask({"rotate": case["arguments"], "headDim": case["headDim"], "positions": case["positions"], "divisors": None})
+        for before, after in zip(case["rotated"], answer["rotated"]):
+            text = text.replace(f'"{before}"', f'"{after}"')
+    (here / "vision.json").write_text(text)
 
 
 def main(program, checkout, version, *only):

@@ -3,6 +3,10 @@ package posenc_test
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"runtime"
+	"runtime/metrics"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -13,6 +17,7 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // measured returns a Rotary of Llama 3's base.
@@ -52,31 +57,6 @@ func BenchmarkRotate(b *testing.B) {
 				for b.Loop() {
 					posenc.Rotate(r.At(positions), q, k)
 				}
-			})
-		}
-	}
-}
-
-// BenchmarkRotate16 reports float16 and bfloat16 as a share of the speed of float32, in elements,
-// in the caches (64 KB), and of scaling as many bytes in place, in memory (128 MB).
-func BenchmarkRotate16(b *testing.B) {
-	b.Run("dtype=f16", benchmarkRotate16[posenc.Float16])
-	b.Run("dtype=bf16", benchmarkRotate16[posenc.BFloat16])
-}
-
-func benchmarkRotate16[T posenc.Element](b *testing.B) {
-	for _, layout := range testkit.Layouts {
-		for _, tokens := range []int{8, 16384} {
-			runEach(b, fmt.Sprintf("layout=%s/tokens=%d/heads=32/dim=128", layout, tokens), func(b *testing.B) {
-				rows := testkit.Must(measured(128, layout).Rows(testkit.Sequence(tokens)))
-				x := ones[T](tokens, 32, 128)
-				work := func() { posenc.Rotate(rows.All(), x) }
-				if tokens == 8 {
-					y := ones[float32](tokens, 32, 128)
-					measure.Against(b, "of-float32", work, func() { posenc.Rotate(rows.All(), y) })
-					return
-				}
-				measure.Against(b, "of-scale", work, measure.Over(testkit.Aligned(len(x.Data)/2), "scale", dispatch.Implementation())...)
 			})
 		}
 	}
@@ -231,23 +211,6 @@ func BenchmarkShift(b *testing.B) {
 	})
 }
 
-// BenchmarkCosSin measures tables, for each kind of angle.
-func BenchmarkCosSin(b *testing.B) {
-	for _, rows := range []int{1, 4096, 131072} {
-		for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
-			runEach(b, fmt.Sprintf("angles=%v/rows=%d/pairs=64", rounding, rows), func(b *testing.B) {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 500000, Rounding: rounding})
-				positions, cos, sin := testkit.Sequence(rows), testkit.Aligned(rows*64), testkit.Aligned(rows*64)
-				b.SetBytes(int64(8 * len(cos)))
-				b.ReportAllocs()
-				for b.Loop() {
-					r.CosSin(cos, sin, positions)
-				}
-			})
-		}
-	}
-}
-
 // BenchmarkRotateIntoQuantized reports rotating keys into a cache of 8-bit numbers as a
 // share of the speed of rotating as many float32 in place: a step of decoding, a prompt, and
 // one that no cache holds, there as a share of copying as many bytes too.
@@ -362,5 +325,79 @@ func BenchmarkDequantizeLatent(b *testing.B) {
 				measure.Against(b, "of-copy", func() { posenc.DequantizeLatent(dst, cache, posenc.DequantizeOptions{Tokens: tokens}) }, func() { copy(to, from) })
 			})
 		}
+	}
+}
+
+// BenchmarkStopTheWorld collects garbage while another goroutine is in kernels,
+// and reports how long the collector waited for it to stop: a goroutine in
+// assembly stops at the end of the call. Read p50, p99 and max, bounds of the
+// buckets of Go's own histogram; "idle" is the same without the other goroutine.
+func BenchmarkStopTheWorld(b *testing.B) {
+	const tokens = 1 << 14
+	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit}))
+	positions := testkit.Sequence(tokens)
+	cos, sin, angles := make([]float32, 64*tokens), make([]float32, 64*tokens), make([]float32, 64*tokens)
+	x := posenc.View[float32]{Data: make([]float32, 128*8*tokens), Heads: 8}
+	for _, work := range []struct {
+		name string
+		call func() error
+	}{
+		{"idle", nil},
+		{"CosSin", func() error { return r.CosSin(cos, sin, positions) }},
+		{"CosSinAngles", func() error { return posenc.CosSinAngles(cos, sin, angles) }},
+		{"Rotate", func() error { return posenc.Rotate(r.At(positions), x) }},
+		{"AddALiBi", func() error {
+			return relative.AddALiBi(relative.Scores{Data: x.Data, Heads: 1, Queries: 64, Keys: len(x.Data) / 64}, []float32{0.5}, relative.CausalALiBi)
+		}},
+	} {
+		b.Run("during="+work.name, func(b *testing.B) {
+			var done sync.WaitGroup
+			stop := make(chan struct{})
+			if work.call != nil {
+				done.Add(1)
+				go func() {
+					defer done.Done()
+					for {
+						select {
+						case <-stop:
+							return
+						default:
+						}
+						if err := work.call(); err != nil {
+							panic(err)
+						}
+					}
+				}()
+			}
+			sample := []metrics.Sample{{Name: "/sched/pauses/stopping/gc:seconds"}}
+			counts := func() []uint64 {
+				metrics.Read(sample)
+				return append([]uint64(nil), sample[0].Value.Float64Histogram().Counts...)
+			}
+			before := counts()
+			for b.Loop() {
+				runtime.GC()
+			}
+			after := counts()
+			close(stop)
+			done.Wait()
+			bounds, total := sample[0].Value.Float64Histogram().Buckets, uint64(0)
+			for i := range after {
+				after[i] -= before[i]
+				total += after[i]
+			}
+			for _, q := range []struct {
+				name  string
+				share float64
+			}{{"p50-us", 0.5}, {"p99-us", 0.99}, {"max-us", 1}} {
+				sum := uint64(0)
+				for i, count := range after {
+					if sum += count; float64(sum) >= math.Ceil(q.share*float64(total)) {
+						b.ReportMetric(bounds[i+1]*1e6, q.name)
+						break
+					}
+				}
+			}
+		})
 	}
 }

@@ -1,9 +1,0 @@
-package generic_test
-
-import (
-	"testing"
-
-	"github.com/go-posenc/posenc/internal/testkit"
-)
-
-func TestMain(m *testing.M) { testkit.Main(m) }
