@@ -58,12 +58,16 @@ func TestFP4Ties(t *testing.T) {
 	operations.EachOperation(t, fp4(quantizations(), "y"), func(t *testing.T, o *operations.Operation) {
 		r := testkit.NewRand(36)
 		element := o.Slice("y").Element
-		for range testkit.Rounds(10) {
+		for rule := range 3 {
 			for exponent := -149; exponent <= 127; exponent++ {
-				p := o.Problem(r, 4*element.Numbers, true)
+				p := o.Problem(r, 15*element.Numbers, true)
+				p.Number["rule"] = float64(rule)
 				p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
+					i := 0
 					for block := range slices.Chunk(operations.Elements[float32](a, "x"), element.Numbers) {
-						amax := near(r, math.Ldexp(testkit.OneOf(r, []float64{1, 1.5, 1.75, 1 + r.Float64()}), exponent))
+						amax := float32(math.Ldexp([]float64{1, 1.5, 1.75}[i%3], exponent))
+						amax = min(math.Float32frombits(max(math.Float32bits(amax)+uint32(i/3%5), 2)-2), math.MaxFloat32)
+						i++
 						unit := math.Ldexp(1, max(math.Ilogb(float64(amax))-2+r.IntN(2), -127))
 						if element == operations.NVFP4 { // between two scales
 							low := 7 + uint8(r.IntN(generic.NaN8-8))

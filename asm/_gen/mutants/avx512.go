@@ -15,7 +15,6 @@ var (
 	sinusoidalWide  = tests{names: "TestGuards|TestSinusoidalRows", operations: "SinusoidalRows"}
 	biasWide        = tests{names: "TestOperations|TestGuards", operations: "AddRows.*|AddClamped.*|AddDistance.*|SubAbsoluteDistance.*"}
 	quantizeWide    = tests{names: "TestOperations|TestGuards|TestMagnitudes|TestQuotients", operations: "Quantize.*|Dequantize.*"}
-	fp4Wide         = tests{names: "TestFP4Ties|TestFP4Scales"}
 	hadamardWide    = tests{names: "TestOperations", operations: "Hadamard.*"}
 	productWide     = tests{names: "TestOperations", operations: "DotProducts.*|AddMultiples.*"}
 )
@@ -134,12 +133,6 @@ var avx512Mutants = []group{
 		{"sign", "the sign of a code is that of a count", `choose = operand.U8(0xe4)`, `choose = operand.U8(0xf0)`},
 		{"tail", "bytes beyond a vector are loaded", `e.VMOVDQU8_Z(from, mask, v)`, `e.VMOVUPS(from, v)`},
 		{"e4m3-nan", "the NaN of E4M3 is 480", `e.VPTERNLOGD(orAnd, e.wide32("e4m3Carry", 0x40004000), carry, words)`, `_ = orAnd`},
-	}},
-	{"avx512/fp4", "asm/_gen/amd64/fp4.go", fp4Wide, []fault{
-		{"sign", "codes have no sign", `q.VPTERNLOGD(orAnd, q.wide32("eight32", 8), v, code)`, ``},
-		{"largest", "a code beyond the largest is another one", `q.VPMINUD(q.float32("toLargest", toInteger+7), code, code)`, ``},
-		{"not-finite", "a block that is not finite has codes", `q.VPMOVQB_Z(code, finite, packed)`, `q.VPMOVQB(code, packed)`},
-		{"pair", "every second number is 0", `r.VPORD(upper, codes, codes)`, ``},
 	}},
 	{"avx512/rotatequantize", "asm/_gen/amd64/rotatequantize.go", rotateQuantizeTests, []fault{
 		{"other-buffer", "heads are written from where the next were rotated", `{g.nextBuffer, g.buffer}`, `{g.other, g.buffer}`},
