@@ -262,9 +262,6 @@ var avx2Mutants = []group{
 	{"avx2/rotatequantize", "asm/_gen/amd64/rotatequantize.go", rotateQuantizeTests, []fault{
 		{"row", "interleaved, all tokens have the cosines of the first", `4*g.pairs); }; g.arrangeRow()`, `4*g.pairs); }`},
 		{"heads", "of eight short heads the last four have the scales of the first", `fours[0], fours[len(fours)-1]`, `fours[0], fours[0]`},
-		{"unit", "of a group only the first 128 numbers are rotated", `g.JG(operand.LabelRef(unit))`, ``},
-		{"largest", "the magnitudes of a unit take the place of others", `g.ADDQ(operand.I32(int32(size*len(list))), largest)`, ``},
-		{"sines", "interleaved, sines are the cosines", `sinAt     = cosAt + 4*unitNumbers/2`, `sinAt     = cosAt`},
 		{"partner", "the second half of a long head follows 32 numbers", `second = operand.Mem{Base: r.y, Index: b.partner, Scale: 1}`, ``},
 	}},
 	{"avx2/rotatequantize", "asm/_gen/amd64/quantize.go", rotateQuantizeTests, []fault{

@@ -146,7 +146,6 @@ var avx512Mutants = []group{
 		{"scale", "all heads have the scale of the first", `s.these[1].Idx(number, 4)`, `s.these[1]`},
 		{"factor", "numbers are not multiplied by the scale", `e.VMULPS(factor, v, v)`, `_, _ = factor, v`},
 		{"partner", "the second half of a long head follows 32 numbers", `second = operand.Mem{Base: r.y, Index: b.partner, Scale: 1}`, ``},
-		{"nan-units", "a NaN has a part in a scale only in the first 128 numbers", `g.DECQ(left); g.JNZ(operand.LabelRef(unit))`, `g.DECQ(left)`},
 	}},
 	{"avx512/rotatequantize", "asm/_gen/amd64/quantize.go", rotateQuantizeTests, []fault{
 		{"not-finite", "a head with an infinity has codes of numbers", `e.JCC(operand.LabelRef(rare))`, `_ = rare`},
