@@ -421,16 +421,16 @@ func DequantizePages[T Element](dst View[T], src PagedView, options DequantizeOp
 		}
 		for h := 0; h < x.Heads; h += most {
 			some := min(most, x.Heads-h)
-			x.Dequantize(&m, memory, at, h, some, first, n)
-			q.Transform(&scratch, n*some)
-			length, count := dim, some
-			if y.HeadStride == dim {
-				length, count = some*dim, 1
+			yAt := y.Token(t) + h*y.HeadStride
+			if y.Kind == kernels.KindFloat32 && y.HeadStride == dim && (n == 1 || y.TokenStride == some*dim && y.Together(t, n) == n) {
+				x.Dequantize(&m, y.Float32s(yAt), at, h, some, first, n)
+				q.Transform(&y, yAt, n*some)
+				continue
 			}
+			x.Dequantize(&m, memory, at, h, some, first, n)
+			q.Transform(&scratch, 0, n*some)
 			for i := range n {
-				for j := range count {
-					view.Convert(&y, &scratch, y.Token(t+i)+(h+j)*y.HeadStride, (i*count+j)*length, length)
-				}
+				q.Write(&y, y.Token(t+i)+h*y.HeadStride, &scratch, i*some*dim, some)
 			}
 		}
 	}
