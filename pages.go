@@ -342,7 +342,7 @@ func (c *quantizedCall) storeRuns(a *Angles, slots []int32, s *recordStore, cos,
 			some := min(most, all-h)
 			row := some * dim
 			if first > 0 {
-				s.to.Dequantize(&m, scratch, at, h, some, 0, first)
+				s.to.Dequantize(&m, scratch, some*dim, at, h, some, 0, first)
 			}
 			for i, count := 0, 0; i < n; i += count {
 				count = s.from.Together(t+i, n-i)
@@ -422,12 +422,14 @@ func DequantizePages[T Element](dst View[T], src PagedView, options DequantizeOp
 		for h := 0; h < x.Heads; h += most {
 			some := min(most, x.Heads-h)
 			yAt := y.Token(t) + h*y.HeadStride
-			if y.Kind == kernels.KindFloat32 && y.HeadStride == dim && (n == 1 || y.TokenStride == some*dim && y.Together(t, n) == n) {
-				x.Dequantize(&m, y.Float32s(yAt), at, h, some, first, n)
-				q.Transform(&y, yAt, n*some)
+			if y.Kind == kernels.KindFloat32 && y.HeadStride == dim && y.Together(t, n) == n && (x.Columns() || n == 1 || y.TokenStride == some*dim) {
+				x.Dequantize(&m, y.Float32s(yAt), y.TokenStride, at, h, some, first, n)
+				for i := range n {
+					q.Transform(&y, yAt+i*y.TokenStride, some)
+				}
 				continue
 			}
-			x.Dequantize(&m, memory, at, h, some, first, n)
+			x.Dequantize(&m, memory, some*dim, at, h, some, first, n)
 			q.Transform(&scratch, 0, n*some)
 			for i := range n {
 				q.Write(&y, y.Token(t+i)+h*y.HeadStride, &scratch, i*some*dim, some)
