@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -189,6 +190,37 @@ func TestPagesHistory(t *testing.T) {
 		}
 		if math.Abs(whole/c.whole-1) > 0.03 || math.Abs(grown/c.grown-1) > 0.03 {
 			t.Errorf("format %d: errors %.3f %% at once and %.3f %% token by token, want %v and %v", c.format, whole, grown, c.whole, c.grown)
+		}
+	}
+}
+
+// A norm that takes all heads of a token as one vector is Normalize before, also where scratch memory has not room for a
+// page of all heads.
+func TestPagesNormOfAllHeads(t *testing.T) {
+	for _, c := range []struct{ dim, heads, tokens int }{{128, 8, 32}, {128, 8, 1}, {64, 3, 33}, {64, 40, 2}, {16, 9, 31}, {256, 8, 40}} {
+		r := rand.New(rand.NewPCG(3, 4))
+		weights, x := make([]float32, c.heads*c.dim), make([]float32, c.tokens*c.heads*c.dim)
+		for _, s := range [][]float32{weights, x} {
+			for i := range s {
+				s[i] = float32(r.NormFloat64())
+			}
+		}
+		norm := testkit.Must(posenc.NewRMSNorm(weights, posenc.RMSNormConfig{Epsilon: 1e-6}))
+		rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: c.dim, Layout: posenc.HalfSplit})
+		for format := posenc.OpenVINOU8; format <= posenc.OpenVINOU4ByChannel; format++ {
+			store := func(x []float32, norm *posenc.RMSNorm) []byte {
+				v := posenc.PagedView{Format: format}
+				tokens, record, err := v.Record(c.dim)
+				testkit.NoError(t, err)
+				v.View = posenc.View[byte]{Data: make([]byte, (c.tokens+tokens-1)/tokens*c.heads*record), Heads: c.heads}
+				testkit.NoError(t, posenc.RotateIntoPages(rope.At(testkit.Sequence(c.tokens)), nil, posenc.IntoPages[float32]{Dst: v, Src: posenc.View[float32]{Data: x, Heads: c.heads}, Norm: norm}))
+				return v.Data
+			}
+			got, normalized := store(x, norm), slices.Clone(x)
+			testkit.NoError(t, posenc.Normalize(norm, c.tokens, posenc.View[float32]{Data: normalized, Heads: 1}))
+			if !bytes.Equal(got, store(normalized, nil)) {
+				t.Errorf("format %d, %d tokens of %d heads of %d: other bytes than after Normalize", format, c.tokens, c.heads, c.dim)
+			}
 		}
 	}
 }
