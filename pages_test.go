@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -194,37 +193,6 @@ func TestPagesHistory(t *testing.T) {
 	}
 }
 
-// A norm that takes all heads of a token as one vector is Normalize before, also where scratch memory has not room for a
-// page of all heads.
-func TestPagesNormOfAllHeads(t *testing.T) {
-	for _, c := range []struct{ dim, heads, tokens int }{{128, 8, 32}, {128, 8, 1}, {64, 3, 33}, {64, 40, 2}, {16, 9, 31}, {256, 8, 40}} {
-		r := rand.New(rand.NewPCG(3, 4))
-		weights, x := make([]float32, c.heads*c.dim), make([]float32, c.tokens*c.heads*c.dim)
-		for _, s := range [][]float32{weights, x} {
-			for i := range s {
-				s[i] = float32(r.NormFloat64())
-			}
-		}
-		norm := testkit.Must(posenc.NewRMSNorm(weights, posenc.RMSNormConfig{Epsilon: 1e-6}))
-		rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: c.dim, Layout: posenc.HalfSplit})
-		for format := posenc.OpenVINOU8; format <= posenc.OpenVINOU4ByChannel; format++ {
-			store := func(x []float32, norm *posenc.RMSNorm) []byte {
-				v := posenc.PagedView{Format: format}
-				tokens, record, err := v.Record(c.dim)
-				testkit.NoError(t, err)
-				v.View = posenc.View[byte]{Data: make([]byte, (c.tokens+tokens-1)/tokens*c.heads*record), Heads: c.heads}
-				testkit.NoError(t, posenc.RotateIntoPages(rope.At(testkit.Sequence(c.tokens)), nil, posenc.IntoPages[float32]{Dst: v, Src: posenc.View[float32]{Data: x, Heads: c.heads}, Norm: norm}))
-				return v.Data
-			}
-			got, normalized := store(x, norm), slices.Clone(x)
-			testkit.NoError(t, posenc.Normalize(norm, c.tokens, posenc.View[float32]{Data: normalized, Heads: 1}))
-			if !bytes.Equal(got, store(normalized, nil)) {
-				t.Errorf("format %d, %d tokens of %d heads of %d: other bytes than after Normalize", format, c.tokens, c.heads, c.dim)
-			}
-		}
-	}
-}
-
 // Errors name what is wrong, and come before anything is written.
 func TestPagesErrors(t *testing.T) {
 	k, cache, slots := make([]float32, 2*2*64), make([]byte, 2*2*(8*64+32*64)), []int32{0, 1}
@@ -406,6 +374,42 @@ func checkPagesEdges(t *testing.T) {
 			if scale != want || zero != c.zero || got[codes] != c.code {
 				t.Errorf("format %d, %s: scale %#x, zero point %#x, code %d, want %#x, %#x, %d", format, c.what, scale, zero, got[codes], want, c.zero, c.code)
 			}
+		}
+	}
+}
+
+// A norm of all heads as one vector, of which scratch memory has not room for those of a page, gives the bytes of heads that
+// are normalized before.
+func TestPagesOfNormOfAllHeads(t *testing.T) {
+	const heads, dim, tokens = 8, 128, 40
+	r := testkit.NewRand(5)
+	x, weight := make([]float32, tokens*heads*dim), make([]float32, heads*dim)
+	for _, s := range [][]float32{x, weight} {
+		for i := range s {
+			s[i] = float32(r.NormFloat64())
+		}
+	}
+	norm := testkit.Must(posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: 1e-6}))
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	positions := testkit.Sequence(tokens)
+	for format := posenc.ONNXRuntimeInt8; format <= posenc.OpenVINOU4ByChannel; format++ {
+		v := posenc.PagedView{Format: format}
+		if format <= posenc.ONNXRuntimeInt4 {
+			v.Scales = []float32{0.1}
+		}
+		store := func(norm *posenc.RMSNorm, x []float32) []byte {
+			_, bytes, err := v.Record(dim)
+			testkit.NoError(t, err)
+			v.View = posenc.View[byte]{Data: make([]byte, tokens*heads*bytes), Heads: heads}
+			testkit.NoError(t, posenc.RotateIntoPages(rope.At(positions), positions, posenc.IntoPages[float32]{Dst: v, Src: posenc.View[float32]{Data: x, Heads: heads}, Norm: norm}))
+			return v.Data
+		}
+		got := store(norm, x)
+		normalized := bytes.Clone(testkit.BytesOf(x))
+		y := testkit.Must(posenc.FromBytes[float32](normalized))
+		testkit.NoError(t, posenc.Normalize(norm, tokens, posenc.View[float32]{Data: y, Heads: 1}))
+		if !bytes.Equal(got, store(nil, y)) {
+			t.Errorf("format %d: other bytes", format)
 		}
 	}
 }
