@@ -12,9 +12,9 @@ import (
 // QuantizedView describes the heads of a quantized cache: where they lie, as a [View] does, and
 // their scales.
 //
-// Counts and strides of the View are in elements of type D. An element of most formats with 4 or 5 bits is
-// a block of 32 numbers, so a head of 128 numbers is 4 elements. HeadDim counts numbers. It
-// is at most 4096, and a multiple of the numbers of a block.
+// Counts and strides of the View are in elements of type D. An element of Q8_0, and of formats with 4 or 5
+// bits, is a block of 32 numbers (NVFP4: 16, GGMLNVFP4: 64), so a head of 128 numbers is 4 elements. HeadDim
+// counts numbers. It is at most 4096, and a multiple of the numbers of a block.
 type QuantizedView[D Dequantizable] struct {
 	View[D]
 
