@@ -342,7 +342,7 @@ func (c *quantizedCall) storeRuns(a *Angles, slots []int32, s *recordStore, cos,
 			some := min(most, all-h)
 			row := some * dim
 			if first > 0 {
-				s.to.Dequantize(&m, scratch, at, h, some, 0, first)
+				s.to.Dequantize(&m, scratch, some*dim, at, h, some, 0, first)
 			}
 			for i, count := 0, 0; i < n; i += count {
 				count = s.from.Together(t+i, n-i)
@@ -421,16 +421,18 @@ func DequantizePages[T Element](dst View[T], src PagedView, options DequantizeOp
 		}
 		for h := 0; h < x.Heads; h += most {
 			some := min(most, x.Heads-h)
-			x.Dequantize(&m, memory, at, h, some, first, n)
-			q.Transform(&scratch, n*some)
-			length, count := dim, some
-			if y.HeadStride == dim {
-				length, count = some*dim, 1
-			}
-			for i := range n {
-				for j := range count {
-					view.Convert(&y, &scratch, y.Token(t+i)+(h+j)*y.HeadStride, (i*count+j)*length, length)
+			yAt := y.Token(t) + h*y.HeadStride
+			if y.Kind == kernels.KindFloat32 && y.HeadStride == dim && y.Together(t, n) == n && (x.Columns() || n == 1 || y.TokenStride == some*dim) {
+				x.Dequantize(&m, y.Float32s(yAt), y.TokenStride, at, h, some, first, n)
+				for i := range n {
+					q.Transform(&y, yAt+i*y.TokenStride, some)
 				}
+				continue
+			}
+			x.Dequantize(&m, memory, some*dim, at, h, some, first, n)
+			q.Transform(&scratch, 0, n*some)
+			for i := range n {
+				q.Write(&y, y.Token(t+i)+h*y.HeadStride, &scratch, i*some*dim, some)
 			}
 		}
 	}

@@ -181,14 +181,16 @@ func Dequantize[T Element, D Dequantizable](dst View[T], src QuantizedView[D], o
 	var unaligned [kernels.FusedElements + kernels.Line]float32
 	memory := kernels.LineAligned(unaligned[:])
 	scratch := q.Scratch(memory)
-	most := len(memory) / headDim
+	most, direct := len(memory)/headDim, q.ReadsInto(&y)
 	for t := range tokens {
 		for h := 0; h < x.Heads; h += most {
-			some := min(most, x.Heads-h)
-			q.Read(&scratch, &x, x.Token(heads.Slot(slots, t))+h*x.HeadStride, some)
-			for i := range some {
-				view.Convert(&y, &scratch, y.Token(t)+(h+i)*y.HeadStride, i*headDim, headDim)
+			some, at, yAt := min(most, x.Heads-h), x.Token(heads.Slot(slots, t))+h*x.HeadStride, y.Token(t)+h*y.HeadStride
+			if direct {
+				q.Read(&y, yAt, &x, at, some)
+				continue
 			}
+			q.Read(&scratch, 0, &x, at, some)
+			q.Write(&y, yAt, &scratch, 0, some)
 		}
 	}
 	return nil
