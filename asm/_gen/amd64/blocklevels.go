@@ -42,7 +42,7 @@ func quantizeLevels(e *emitter) {
 	for from := 0; from < len(q.levels); from += lanes {
 		q.values = append(q.values, q.kept(q.table(fmt.Sprintf("levels%d", from), func(i int) float32 { return float32(q.levels[from+i]) })))
 	}
-	q.eachGroup(nil, func(reg.GPVirtual) {
+	q.eachGroup(func(reg.GPVirtual, reg.GPVirtual) {}, nil, func(reg.GPVirtual) {
 		amax, largest, magnitudes := q.zero(), q.zero(), q.kept(q.magnitudes())
 		q.numbers(func(_ int, v reg.VecVirtual) {
 			m := q.vector()

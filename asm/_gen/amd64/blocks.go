@@ -67,10 +67,23 @@ func quantizeBlocks(e *emitter) {
 	}
 	lanes := e.lanes()
 	vectors := func(n int) operand.Mem { return e.AllocLocal(4 * n * lanes) }
-	q := blockCoder{blockGroup: e.newBlockGroup(), extremes: [2]operand.Mem{vectors(lanes), vectors(lanes)}, heads: vectors(1), inverses: vectors(1), chosen: vectors(1), order: e.byteOrder()}
-	q.eachGroup(q.findExtremes, func(blocks reg.GPVirtual) {
-		notFinite, rare := q.scale()
-		q.writeBlocks(blocks, notFinite, rare)
+	q := blockCoder{blockGroup: e.newBlockGroup(), these: [2]operand.Mem{vectors(2), vectors(2)}, extremes: [2]operand.Mem{vectors(lanes), vectors(lanes)}, heads: vectors(1), inverses: vectors(1), chosen: vectors(1), order: e.byteOrder()}
+	blocks, bits := e.GP64(), e.GP64()
+	e.XORQ(blocks, blocks)
+	q.eachGroup(q.findExtremes, q.clearMissing, func(found reg.GPVirtual) {
+		more := e.label("more")
+		q.writeBlocks(blocks, bits)
+		e.TESTQ(found, found)
+		e.JNZ(operand.LabelRef(more))
+		e.leave()
+		e.Label(more)
+		e.MOVQ(found, blocks)
+		for i := 0; i < 8*lanes; i += 4 * lanes {
+			for j, next := range []operand.Mem{q.xs, q.ys} {
+				e.VMOVUPS(e.keep(next.Offset(i)), q.these[j].Offset(i))
+			}
+		}
+		q.scale(bits)
 	})
 }
 
@@ -86,8 +99,9 @@ func (e *emitter) newBlockGroup() blockGroup {
 }
 
 // eachGroup runs each for each block of a group, and then body for the group. Where fewer blocks are left than there
-// are lanes, the group has that many, or without each the last block in several lanes.
-func (q blockGroup) eachGroup(each func(x, at reg.GPVirtual), body func(blocks reg.GPVirtual)) {
+// are lanes, the last is in several lanes. With fewer the group has that many, fewer runs before body, and body runs
+// once more in the end, for no blocks, and leaves the kernel.
+func (q blockGroup) eachGroup(each func(x, at reg.GPVirtual), fewer func(at reg.GPVirtual), body func(blocks reg.GPVirtual)) {
 	group, lane, next, last, found, full, done := q.label("group"), q.label("lane"), q.label("next"), q.label("last"), q.label("found"), q.label("full"), q.label("done")
 	y, x, count, n := q.argument("y"), q.argument("x"), q.argument("count"), q.argument("n")
 	yAt, xAt, left, at, stride := q.GP64(), q.GP64(), q.GP64(), q.GP64(), q.GP64()
@@ -102,9 +116,7 @@ func (q blockGroup) eachGroup(each func(x, at reg.GPVirtual), body func(blocks r
 	q.MOVQ(xAt, q.xs.Idx(at, 8))
 	q.MOVQ(yAt, q.ys.Idx(at, 8))
 	q.fetchMeanwhile(operand.Mem{Base: xAt}, 4*blockNumbers)
-	if each != nil {
-		each(xAt, at)
-	}
+	each(xAt, at)
 	q.CMPQ(left, operand.Imm(blockNumbers))
 	q.JBE(operand.LabelRef(next))
 	q.SUBQ(operand.Imm(blockNumbers), left)
@@ -118,6 +130,10 @@ func (q blockGroup) eachGroup(each func(x, at reg.GPVirtual), body func(blocks r
 	body(at)
 	q.TESTQ(count, count)
 	q.JNZ(operand.LabelRef(group))
+	if fewer != nil {
+		q.XORQ(at, at)
+		q.JMP(operand.LabelRef(full))
+	}
 	q.Label(done)
 	q.leave()
 	for _, write := range q.rare {
@@ -136,8 +152,9 @@ func (q blockGroup) eachGroup(each func(x, at reg.GPVirtual), body func(blocks r
 	q.JMP(operand.LabelRef(found))
 	q.Label(last)
 	q.XORQ(count, count)
-	if each != nil {
+	if fewer != nil {
 		q.INCQ(at)
+		fewer(at)
 		q.JMP(operand.LabelRef(full))
 	} else {
 		q.JMP(operand.LabelRef(found))
@@ -150,8 +167,12 @@ func (q blockGroup) eachGroup(each func(x, at reg.GPVirtual), body func(blocks r
 // if all are, and the largest as unsigned ones. Where these have the same magnitude, which is rare, the first of them
 // is looked up. With a minimum they are the least and the largest; where the least is a zero, of which a minimum in
 // vectors may have the other sign, the first zero is looked up.
+//
+// A group is written once the extremes of the next one have been found: the scale takes long, and the CPU does both
+// at once.
 type blockCoder struct {
 	blockGroup
+	these    [2]operand.Mem // addresses of the group that is written
 	extremes [2]operand.Mem // two registers of each block
 	heads    operand.Mem    // d and m of each block, as float16
 	inverses operand.Mem    // of each d; with a minimum negative
@@ -197,12 +218,32 @@ func (q blockCoder) findExtremes(x, at reg.GPVirtual) {
 			q.JMP(operand.LabelRef(store))
 		})
 	}
-	row := q.GP64()
-	q.MOVQ(at, row)
-	q.SHLQ(operand.Imm(uint64(bits.TrailingZeros(uint(4*q.lanes())))), row)
+	row := q.row(at)
 	for i, v := range found {
 		q.VMOVUPS(v, q.extremes[i].Idx(row, 1))
 	}
+}
+
+// row returns where the registers of a block are among those of all.
+func (q blockCoder) row(at reg.GPVirtual) reg.GPVirtual {
+	row := q.GP64()
+	q.MOVQ(at, row)
+	q.SHLQ(operand.Imm(uint64(bits.TrailingZeros(uint(4*q.lanes())))), row)
+	return row
+}
+
+// clearMissing sets the extremes of missing blocks to 0: with what is on the stack divisions may take long.
+func (q blockCoder) clearMissing(at reg.GPVirtual) {
+	row, zero, missing, done := q.row(at), q.zero(), q.label("missing"), q.label("cleared")
+	q.Label(missing)
+	q.CMPQ(row, operand.U32(uint32(4*q.lanes()*q.lanes())))
+	q.JAE(operand.LabelRef(done))
+	for _, m := range q.extremes {
+		q.VMOVUPS(zero, m.Idx(row, 1))
+	}
+	q.ADDQ(operand.Imm(uint64(4*q.lanes())), row)
+	q.JMP(operand.LabelRef(missing))
+	q.Label(done)
 }
 
 func (q blockCoder) comparisons() [2]func(...operand.Op) {
@@ -212,9 +253,9 @@ func (q blockCoder) comparisons() [2]func(...operand.Op) {
 	return [2]func(...operand.Op){q.VPMAXSD, q.VPMAXUD}
 }
 
-// scale finds the heads and the inverses of the blocks of a group, and returns bits: of those that are not finite, and
-// of these and those whose first number is to be looked up.
-func (q blockCoder) scale() (notFinite, rare reg.GPVirtual) {
+// scale finds the heads and the inverses of the blocks of a group, and bits: those from 16 on of blocks that are not
+// finite, those before of these and of blocks whose first number is to be looked up.
+func (q blockCoder) scale(bits reg.GPVirtual) {
 	const equal, nearest = operand.U8(0), operand.U8(0)
 	var found [2]reg.VecVirtual
 	for i, op := range q.comparisons() {
@@ -268,32 +309,29 @@ func (q blockCoder) scale() (notFinite, rare reg.GPVirtual) {
 	q.and(magnitudes, inverse, d)
 	q.choose(q.where(below, infinity, d), inverse, zero, inverse)
 	q.VMOVUPS(inverse, q.inverses)
-	notFinite, rare = q.bits(q.where(notBelow, infinity, statistic)), q.bits(doubt)
-	q.ORL(notFinite.As32(), rare.As32())
-	return notFinite, rare
-}
-
-// bits returns a bit of each lane.
-func (q blockCoder) bits(lanes reg.Register) reg.GPVirtual {
-	bits := q.GP64()
+	notFinite := q.GP32()
+	move := q.VMOVMSKPS
 	if q.avx512 {
-		q.KMOVW(lanes, bits.As32())
-	} else {
-		q.VMOVMSKPS(lanes, bits.As32())
+		move = q.KMOVW
 	}
-	return bits
+	move(doubt, bits.As32())
+	move(q.where(notBelow, infinity, statistic), notFinite)
+	q.ORL(notFinite, bits.As32())
+	q.SHLL(operand.Imm(16), notFinite)
+	q.ORL(notFinite, bits.As32())
 }
 
 // writeBlocks writes the blocks of a group.
-func (q blockCoder) writeBlocks(blocks, notFinite, rare reg.GPVirtual) {
-	block, usual, special, next, same, first := q.label("block"), q.label("usual"), q.label("special"), q.label("next"), q.label("same"), q.label("first")
+func (q blockCoder) writeBlocks(blocks, bits reg.GPVirtual) {
+	block, usual, special, next, same, first, done := q.label("block"), q.label("usual"), q.label("special"), q.label("next"), q.label("same"), q.label("first"), q.label("written")
 	at, x, y, head, inverse, least := q.GP64(), q.GP64(), q.GP64(), q.GP32(), q.vector(), q.vector()
 	to := operand.Mem{Base: y}
 	q.XORQ(at, at)
+	q.jumpIfZero(blocks, done)
 	q.Label(block)
-	q.MOVQ(q.xs.Idx(at, 8), x)
-	q.MOVQ(q.ys.Idx(at, 8), y)
-	q.BTL(at.As32(), rare.As32())
+	q.MOVQ(q.these[0].Idx(at, 8), x)
+	q.MOVQ(q.these[1].Idx(at, 8), y)
+	q.BTL(at.As32(), bits.As32())
 	q.JCS(operand.LabelRef(special))
 	q.Label(usual)
 	q.MOVL(q.heads.Idx(at, 4), head)
@@ -320,24 +358,25 @@ func (q blockCoder) writeBlocks(blocks, notFinite, rare reg.GPVirtual) {
 	q.INCQ(at)
 	q.CMPQ(at, blocks)
 	q.JB(operand.LabelRef(block))
+	q.Label(done)
 	q.rare = append(q.rare, func() {
 		q.Label(special)
-		q.BTL(at.As32(), notFinite.As32())
+		i, number, v := q.GP64(), head, q.XMM()
+		q.LEAL(operand.Mem{Base: at, Disp: 16}, i.As32())
+		q.BTL(i.As32(), bits.As32())
 		q.JCC(operand.LabelRef(same))
-		v := q.XMM()
 		q.VPXOR(v, v, v)
 		q.VMOVQ(v, to)
 		q.VMOVUPS(v, to.Offset(q.size()-16))
 		q.MOVW(operand.U16(0x7e00), to)
 		q.JMP(operand.LabelRef(next))
 		q.Label(same)
-		i, bits := q.GP64(), q.GP32()
 		q.XORQ(i, i)
 		q.Label(first)
-		q.MOVL(operand.Mem{Base: x, Index: i, Scale: 4}, bits)
+		q.MOVL(operand.Mem{Base: x, Index: i, Scale: 4}, number)
 		q.INCQ(i)
-		q.XORL(q.chosen.Idx(at, 4), bits)
-		q.ADDL(bits, bits)
+		q.XORL(q.chosen.Idx(at, 4), number)
+		q.ADDL(number, number)
 		q.JNZ(operand.LabelRef(first))
 		q.JCC(operand.LabelRef(usual)) // it has the same sign
 		if q.minimum {
