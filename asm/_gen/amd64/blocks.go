@@ -67,7 +67,10 @@ func quantizeBlocks(e *emitter) {
 	}
 	lanes := e.lanes()
 	vectors := func(n int) operand.Mem { return e.AllocLocal(4 * n * lanes) }
-	q := blockCoder{blockGroup: e.newBlockGroup(), these: [2]operand.Mem{vectors(2), vectors(2)}, extremes: [2]operand.Mem{vectors(lanes), vectors(lanes)}, heads: vectors(1), inverses: vectors(1), chosen: vectors(1), order: e.byteOrder()}
+	q := blockCoder{blockGroup: e.newBlockGroup(), these: [2]operand.Mem{vectors(2), vectors(2)}, extremes: [2]operand.Mem{vectors(lanes), vectors(lanes)}, heads: vectors(1), inverses: vectors(1), chosen: vectors(1)}
+	if !e.avx512 {
+		q.order = e.keep(e.byteOrder().(operand.Mem))
+	}
 	blocks, bits := e.GP64(), e.GP64()
 	e.XORQ(blocks, blocks)
 	q.eachGroup(q.findExtremes, q.clearMissing, func(found reg.GPVirtual) {
@@ -177,7 +180,7 @@ type blockCoder struct {
 	heads    operand.Mem    // d and m of each block, as float16
 	inverses operand.Mem    // of each d; with a minimum negative
 	chosen   operand.Mem    // the number of the largest magnitude, of two the positive one, or the least
-	order    operand.Op
+	order    operand.Op     // AVX2
 }
 
 // findExtremes finds the extremes of each lane of a block. With a minimum, those of a block with NaN are NaN.
