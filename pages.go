@@ -278,7 +278,7 @@ func (c *quantizedCall) storeRecords(a *Angles, slots []int32, s *recordStore) {
 	switch {
 	case s.to.Tokens == 1 && c.tokens == 1 && most <= kernels.TokenElements && (s.Rotation == nil || s.Rotation.RotaryDim <= 2*kernels.TokenPairs):
 		c.storeRecordToken(a, slots, s)
-	case max(s.to.Tokens*s.Dim, most) <= kernels.FusedElements:
+	case max(s.to.Tokens*s.Dim, most) <= kernels.FusedElements && (s.to.Tokens == 1 || most == s.Dim):
 		c.storeRecordChunks(a, slots, s)
 	default:
 		c.storeWholeRecords(a, slots, s)

@@ -377,3 +377,39 @@ func checkPagesEdges(t *testing.T) {
 		}
 	}
 }
+
+// A norm of all heads as one vector, of which scratch memory has not room for those of a page, gives the bytes of heads that
+// are normalized before.
+func TestPagesOfNormOfAllHeads(t *testing.T) {
+	const heads, dim, tokens = 8, 128, 40
+	r := testkit.NewRand(5)
+	x, weight := make([]float32, tokens*heads*dim), make([]float32, heads*dim)
+	for _, s := range [][]float32{x, weight} {
+		for i := range s {
+			s[i] = float32(r.NormFloat64())
+		}
+	}
+	norm := testkit.Must(posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: 1e-6}))
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	positions := testkit.Sequence(tokens)
+	for format := posenc.ONNXRuntimeInt8; format <= posenc.OpenVINOU4ByChannel; format++ {
+		v := posenc.PagedView{Format: format}
+		if format <= posenc.ONNXRuntimeInt4 {
+			v.Scales = []float32{0.1}
+		}
+		store := func(norm *posenc.RMSNorm, x []float32) []byte {
+			_, bytes, err := v.Record(dim)
+			testkit.NoError(t, err)
+			v.View = posenc.View[byte]{Data: make([]byte, tokens*heads*bytes), Heads: heads}
+			testkit.NoError(t, posenc.RotateIntoPages(rope.At(positions), positions, posenc.IntoPages[float32]{Dst: v, Src: posenc.View[float32]{Data: x, Heads: heads}, Norm: norm}))
+			return v.Data
+		}
+		got := store(norm, x)
+		normalized := bytes.Clone(testkit.BytesOf(x))
+		y := testkit.Must(posenc.FromBytes[float32](normalized))
+		testkit.NoError(t, posenc.Normalize(norm, tokens, posenc.View[float32]{Data: y, Heads: 1}))
+		if !bytes.Equal(got, store(nil, y)) {
+			t.Errorf("format %d: other bytes", format)
+		}
+	}
+}

@@ -83,6 +83,13 @@ func (r MXFP4Rule) scale(amax float32) uint8 {
 	return uint8(max(int(bits>>23)-2, 0))
 }
 
+// Raise returns what kernels add to the bits of the largest magnitude of a block, before the exponent less 2
+// becomes the scale. By MXFP4RCeil it raises the exponent above 1.5 times a power of two, by MXFP4Even from
+// 1.75 times one on.
+func (r MXFP4Rule) Raise() uint32 {
+	return [...]uint32{MXFP4Floor: 0, MXFP4RCeil: 1<<22 - 1, MXFP4Even: 1 << 21}[r]
+}
+
 // QuantizeF32ToNVFP4 writes x as blocks of 16 numbers of NVFP4 without a scale of the tensor: a
 // scale of E4M3, nearest to RN32(amax/6) from 2^-6 to 448, ties to even, and codes of E2M1 for
 // RN32(x*RN32(1/scale)), ties to even, at most 6 in magnitude. A block is 9 bytes, as in

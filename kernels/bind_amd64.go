@@ -1064,9 +1064,9 @@ func QuantizeBlocksF32ToMXFP4(impl Implementation, y []uint8, x []float32, v *Co
 	}
 	switch impl {
 	case AVX512:
-		asm.QuantizeBlocksF32ToMXFP4AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, mxfp4Raise[rule])
+		asm.QuantizeBlocksF32ToMXFP4AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, rule.Raise())
 	case AVX2:
-		asm.QuantizeBlocksF32ToMXFP4AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, mxfp4Raise[rule])
+		asm.QuantizeBlocksF32ToMXFP4AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, rule.Raise())
 	case Generic:
 		quantizeBlocksF32ToMXFP4Generic(y, x, v, rule)
 	default:

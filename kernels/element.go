@@ -55,10 +55,6 @@ var formats = [...]struct {
 	KindGGMLNVFP4:  {bytes: generic.GGMLNVFP4Bytes, numbers: generic.GGMLNVFP4Numbers},
 }
 
-// mxfp4Raise is added to the bits of the largest magnitude of a block, before the exponent less 2 becomes the
-// scale. By MXFP4RCeil it raises the exponent above 1.5 times a power of two, by MXFP4Even from 1.75 times one on.
-var mxfp4Raise = [...]uint32{generic.MXFP4Floor: 0, generic.MXFP4RCeil: 1<<22 - 1, generic.MXFP4Even: 1 << 21}
-
 // KindOf returns the kind of T, which is float32 or one of the two types of 16 bits.
 func KindOf[T, F16, BF16 any]() Kind {
 	var zero T

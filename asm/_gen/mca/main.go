@@ -133,8 +133,8 @@ func (l loop) elements() int {
 // They match the kernels that write so many bits, beside others: IQ4_NL in memory on the stack.
 var (
 	sixteenBits = regexp.MustCompile(`(F16|B16)(AVX2|AVX512|NEON)$`)
-	fourBits    = regexp.MustCompile(`To(Q[45]_[01]|MXFP4|NVFP4)(AVX2|AVX512)$`)
-	eightBits   = regexp.MustCompile(`To(Q8|I8|E4M3|E5M2|IQ4_NL)(AVX2|AVX512|NEON)$`)
+	fourBits    = regexp.MustCompile(`To(Q[45]_[01]|MXFP4|NVFP4|U4)(AVX2|AVX512)$`)
+	eightBits   = regexp.MustCompile(`To(Q8|I8|U8|E4M3|E5M2|IQ4_NL)(AVX2|AVX512|NEON)$`)
 )
 
 func (l loop) encodings(code map[int][]string) []string {
@@ -152,7 +152,7 @@ var (
 	storeLine  = regexp.MustCompile(`^\t(?:` +
 		`(?:VMOV(?:NTPS|UP[SD])\s+([XYZ])\d+, (?:K\d, )?[-\d]*\()` + // a whole register
 		`|(?:(?:VCVTPS2PH\s+\$0x00|VEXTRACTI64X4\s+\$0x01), ([YZ])\d+, [-\d]*\()` + // half of its bytes
-		`|(FSTPQ|VST2\.P.* 32\(|WORD.*// stnp)` + // 32 bytes
+		`|(FSTPQ|VST2\.P.* 32\(|VPMOVWB\s+Z\d+, [-\d]*\(|WORD.*// stnp)` + // 32 bytes
 		`|((?:VMOVQ|VPEXTRQ\s+\$0x01,)\s+X\d+, [-\d]*\()` + // 8 bytes
 		`|(FMOVQ(?:\.P)?\s+F\d+, [-\d]*\(|VPMOVDB\s+Z\d+, [-\d]*\())`) // 16 bytes
 	productLine = regexp.MustCompile(`^\t(?:VMULPS .*([XYZ])\d+$|WORD.*// fmul v\d+\.4s)`)

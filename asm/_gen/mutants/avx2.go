@@ -301,11 +301,6 @@ var avx2Mutants = []group{
 		{"least", "codes are not less the least", `e.VPSUBSW(least, w, w)`, `_ = w`},
 		{"scale-stride", "all vectors have the scales of the first", `e.step(s.next, e.argument("scaleStride"), float32s)`, ``},
 		{"extremes", "the largest number is a negative one", `{e.VPMAXUD, e.VPMAXSD, e.VPMINUD}`, `{e.VPMAXUD, e.VPMAXUD, e.VPMINUD}`},
-		{"negative", "the largest of negative numbers is the least", `e.VBLENDVPS(r[1], r[2], r[1], r[1])`, ``},
-		{"columns", "all rows are the first", `e.ADDQ(stride, at)`, `_ = stride`},
-		{"no-scale", "a scale of 0 stays", `e.choose(e.where(equal, none, s), e.keep(e.float32("leastAffine", 0.0001)), s, s)`, ``},
-		{"infinite", "an infinite inverse stays", `e.choose(e.where(less, e.wide32("exponent32", infinity32), magnitude), inv, none, inv)`, ``},
-		{"nibbles", "the second code of a byte in the place of the first", `e.VPSRLW(shift4, first, second)`, `e.VPSRLW(shift, first, second)`},
 	}},
 	{"avx2/groups", "asm/_gen/amd64/groups.go", quantizeTests, []fault{
 		{"amax", "the largest magnitude has no floor", `e.VPMAXUD(parameter("leastAmax"), amax, scale)`, `e.VMOVUPS(amax, scale)`},

@@ -38,7 +38,7 @@ func distance(name string) Parameter {
 }
 
 // mxfp4Rule is how the scale of a block is chosen. Kernels add a number to the bits of the largest magnitude.
-var mxfp4Rule = Parameter{Kind: Scalar, Name: "rule", Type: "generic.MXFP4Rule", OfKind: "generic.MXFP4Rule(kind-KindMXFP4Floor)", Arguments: []Argument{{"raise", "uint32", "mxfp4Raise[rule]"}}}
+var mxfp4Rule = Parameter{Kind: Scalar, Name: "rule", Type: "generic.MXFP4Rule", OfKind: "generic.MXFP4Rule(kind-KindMXFP4Floor)", Arguments: []Argument{{"raise", "uint32", "rule.Raise()"}}}
 
 // integers are arguments of fields of a struct, each with its name and its field.
 func integers(of string, fields ...string) (list []Argument) {
