@@ -222,6 +222,8 @@ same13:
 	XORQ R15, R15
 
 first14:
+	CMPQ R15, $0x20
+	JE   usual10
 	MOVL (R12)(R15*4), R14
 	INCQ R15
 	XORL 832(SP)(R11*4), R14
@@ -606,6 +608,8 @@ same13:
 	XORQ R15, R15
 
 first14:
+	CMPQ R15, $0x20
+	JE   usual10
 	MOVL (R12)(R15*4), R14
 	INCQ R15
 	XORL 2688(SP)(R11*4), R14
@@ -889,6 +893,8 @@ same15:
 	XORQ R15, R15
 
 first16:
+	CMPQ R15, $0x20
+	JE   usual12
 	MOVL (R12)(R15*4), R14
 	INCQ R15
 	XORL 832(SP)(R11*4), R14
@@ -1256,6 +1262,8 @@ same15:
 	XORQ R15, R15
 
 first16:
+	CMPQ R15, $0x20
+	JE   usual12
 	MOVL (R12)(R15*4), R14
 	INCQ R15
 	XORL 2688(SP)(R11*4), R14
@@ -1527,6 +1535,8 @@ same13:
 	XORQ R15, R15
 
 first14:
+	CMPQ R15, $0x20
+	JE   usual10
 	MOVL (R12)(R15*4), R14
 	INCQ R15
 	XORL 832(SP)(R11*4), R14
@@ -1881,6 +1891,8 @@ same13:
 	XORQ R15, R15
 
 first14:
+	CMPQ R15, $0x20
+	JE   usual10
 	MOVL (R12)(R15*4), R14
 	INCQ R15
 	XORL 2688(SP)(R11*4), R14
@@ -2188,6 +2200,8 @@ same15:
 	XORQ R15, R15
 
 first16:
+	CMPQ R15, $0x20
+	JE   usual12
 	MOVL (R12)(R15*4), R14
 	INCQ R15
 	XORL 832(SP)(R11*4), R14
@@ -2541,6 +2555,8 @@ same15:
 	XORQ R15, R15
 
 first16:
+	CMPQ R15, $0x20
+	JE   usual12
 	MOVL (R12)(R15*4), R14
 	INCQ R15
 	XORL 2688(SP)(R11*4), R14

@@ -376,6 +376,8 @@ func (q blockCoder) writeBlocks(blocks, bits reg.GPVirtual) {
 		q.Label(same)
 		q.XORQ(i, i)
 		q.Label(first)
+		q.CMPQ(i, operand.Imm(blockNumbers)) // x may be changed meanwhile
+		q.JE(operand.LabelRef(usual))
 		q.MOVL(operand.Mem{Base: x, Index: i, Scale: 4}, number)
 		q.INCQ(i)
 		q.XORL(q.chosen.Idx(at, 4), number)
