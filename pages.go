@@ -29,7 +29,7 @@ import (
 //	s = RN32(RN32(b-a)/largest), by channel RN32(RN32(b-a)*RN32(1/largest)); 0.0001 where that is 0
 //	z = RN32(-a/s)
 //
-// There RN32(1/s) counts as 0 where it is infinite, and -0 is less than +0. A group with a NaN or an infinity, or whose b-a is
+// In OpenVINO's formats RN32(1/s) counts as 0 where it is infinite, and -0 is less than +0. A group with a NaN or an infinity, or whose b-a is
 // infinite, is read back as NaN: s is NaN (0x7fc00000) or infinite and all codes are 0. OpenVINO's bytes
 // are not defined where there are NaNs, zeros of both signs, or infinite RN32(1/s).
 type PageFormat uint8

@@ -6,160 +6,269 @@
 
 // func QuantizeBlocksF32ToQ4_0AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 // Requires: AVX, AVX2, F16C
-TEXT ·QuantizeBlocksF32ToQ4_0AVX2(SB), $0-56
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	MOVQ  xStride+40(FP), DI
-	SHLQ  $0x02, DI
-	TESTQ BX, BX
-	JZ    done2
+TEXT ·QuantizeBlocksF32ToQ4_0AVX2(SB), $864-56
+	VMOVUPS inOrder256<>+0(SB), Y0
+	XORQ    AX, AX
+	MOVQ    y+0(FP), DX
+	MOVQ    x+8(FP), BX
+	MOVQ    count+24(FP), SI
+	MOVQ    n+16(FP), DI
+	TESTQ   SI, SI
+	JZ      done7
+	TESTQ   DI, DI
+	JZ      done7
+	MOVQ    DX, R8
+	MOVQ    BX, R9
 
-vector1:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R10
-	CMPQ R10, $0x20
-	JLT  next4
+group1:
+	XORQ R10, R10
 
-block3:
-	MOVQ         ahead+48(FP), R12
-	LEAQ         (R9), R11
-	ADDQ         R12, R11
-	PREFETCHT1   (R11)
-	PREFETCHT1   64(R11)
-	VMOVUPS      (R9), X0
-	VINSERTF128  $0x01, 64(R9), Y0, Y0
-	VMOVUPS      16(R9), X1
-	VINSERTF128  $0x01, 80(R9), Y1, Y1
-	VMOVUPS      32(R9), X2
-	VINSERTF128  $0x01, 96(R9), Y2, Y2
-	VMOVUPS      48(R9), X3
-	VINSERTF128  $0x01, 112(R9), Y3, Y3
-	VPAND        magnitude32<>+0(SB), Y0, Y4
-	VPAND        magnitude32<>+0(SB), Y1, Y5
-	VPAND        magnitude32<>+0(SB), Y2, Y6
-	VPAND        magnitude32<>+0(SB), Y3, Y7
-	VPMAXUD      Y5, Y4, Y8
-	VPMAXUD      Y6, Y8, Y8
-	VPMAXUD      Y7, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VPMAXUD      X8, X9, X9
-	VPSHUFD      $0x4e, X9, X8
-	VPMAXUD      X8, X9, X9
-	VPSHUFD      $0xb1, X9, X8
-	VPMAXUD      X8, X9, X9
-	VBROADCASTSS X9, Y8
-	VMOVD        X8, R11
-	CMPL         R11, $0x7f800000
-	JCC          notFinite5
-	VPCMPEQD     Y8, Y4, Y4
-	VPCMPEQD     Y8, Y5, Y5
-	VPCMPEQD     Y8, Y6, Y6
-	VPCMPEQD     Y8, Y7, Y7
-	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y7, Y6, Y5
-	VPACKSSWB    Y5, Y4, Y4
-	VPMOVMSKB    Y4, R11
-	BSFL         R11, R11
-	VMOVSS       (R9)(R11*4), X4
-	VXORPS       X5, X5, X5
-	VADDPS       X5, X4, X4
-	VMULPS       dividedQ4_0<>+0(SB), X4, X4
-	VCVTPS2PH    $0x00, X4, X5
-	VPEXTRW      $0x00, X5, (R8)
-	VMOVUPS      one32<>+0(SB), X5
-	VDIVPS       X4, X5, X5
-	VPAND        magnitude32<>+0(SB), X5, X4
-	VCMPPS       $0x11, exponent32<>+0(SB), X4, X4
-	VPAND        X4, X5, X5
-	VBROADCASTSS X5, Y4
-	VMULPS       Y4, Y0, Y0
-	VMULPS       Y4, Y1, Y1
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y4, Y3, Y3
-	VADDPS       halfQ4_0<>+0(SB), Y0, Y0
-	VCVTTPS2DQ   Y0, Y0
-	VADDPS       halfQ4_0<>+0(SB), Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
+lane2:
+	MOVQ       R9, (SP)(R10*8)
+	MOVQ       R8, 64(SP)(R10*8)
+	MOVQ       ahead+48(FP), R12
+	LEAQ       (R9), R11
+	ADDQ       R12, R11
+	PREFETCHT1 (R11)
+	PREFETCHT1 64(R11)
+	VMOVUPS    (R9), Y1
+	VMOVUPS    32(R9), Y2
+	VMOVUPS    64(R9), Y3
+	VMOVUPS    96(R9), Y4
+	VPMAXSD    Y2, Y1, Y5
+	VPMAXSD    Y3, Y5, Y5
+	VPMAXSD    Y4, Y5, Y5
+	VPMAXUD    Y2, Y1, Y1
+	VPMAXUD    Y3, Y1, Y1
+	VPMAXUD    Y4, Y1, Y1
+	MOVQ       R10, R11
+	SHLQ       $0x05, R11
+	VMOVUPS    Y5, 256(SP)(R11*1)
+	VMOVUPS    Y1, 512(SP)(R11*1)
+	CMPQ       DI, $0x20
+	JBE        next3
+	SUBQ       $0x20, DI
+	ADDQ       $0x00000080, R9
+	ADDQ       $0x12, R8
+
+found5:
+	INCQ R10
+	CMPQ R10, $0x08
+	JB   lane2
+
+full6:
+	XORQ  R11, R11
+	TESTQ AX, AX
+	JZ    written15
+
+block9:
+	MOVQ 128(SP)(R11*8), R12
+	MOVQ 192(SP)(R11*8), R13
+	BTL  R11, CX
+	JCS  special11
+
+usual10:
+	MOVL         768(SP)(R11*4), R14
+	VBROADCASTSS 800(SP)(R11*4), Y1
+	MOVW         R14, (R13)
+	VMULPS       (R12), Y1, Y2
+	VMULPS       32(R12), Y1, Y3
+	VMULPS       64(R12), Y1, Y4
+	VMULPS       96(R12), Y1, Y1
 	VADDPS       halfQ4_0<>+0(SB), Y2, Y2
 	VCVTTPS2DQ   Y2, Y2
 	VADDPS       halfQ4_0<>+0(SB), Y3, Y3
 	VCVTTPS2DQ   Y3, Y3
-	VPACKSSDW    Y1, Y0, Y4
-	VPACKSSDW    Y3, Y2, Y5
-	VPACKUSWB    Y5, Y4, Y4
-	VPMINUB      largestCodesQ4_0<>+0(SB), Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X0
-	VPSLLW       $0x04, X0, X0
-	VPOR         X0, X4, X0
-	VMOVUPS      X0, 2(R8)
+	VADDPS       halfQ4_0<>+0(SB), Y4, Y4
+	VCVTTPS2DQ   Y4, Y4
+	VADDPS       halfQ4_0<>+0(SB), Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VPACKSSDW    Y3, Y2, Y2
+	VPACKSSDW    Y1, Y4, Y1
+	VPACKUSWB    Y1, Y2, Y1
+	VPERMD       Y1, Y0, Y1
+	VPMINUB      largestCodesQ4_0<>+0(SB), Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPSLLW       $0x04, X2, X2
+	VPOR         X2, X1, X2
+	VMOVUPS      X2, 2(R13)
 
-written6:
-	ADDQ $0x00000080, R9
-	ADDQ $0x12, R8
-	SUBQ $0x20, R10
-	CMPQ R10, $0x20
-	JGE  block3
+next12:
+	INCQ R11
+	CMPQ R11, AX
+	JB   block9
 
-next4:
-	ADDQ SI, AX
-	ADDQ DI, CX
-	DECQ BX
-	JNZ  vector1
-
-done2:
+written15:
+	TESTQ R10, R10
+	JNZ   more8
 	VZEROUPPER
 	RET
 
-notFinite5:
-	VPXOR   X0, X0, X0
-	VMOVQ   X0, (R8)
-	VMOVUPS X0, 2(R8)
-	MOVW    $0x7e00, (R8)
-	JMP     written6
+more8:
+	MOVQ        R10, AX
+	VMOVUPS     (SP), Y1
+	VMOVUPS     Y1, 128(SP)
+	VMOVUPS     64(SP), Y1
+	VMOVUPS     Y1, 192(SP)
+	VMOVUPS     32(SP), Y1
+	VMOVUPS     Y1, 160(SP)
+	VMOVUPS     96(SP), Y1
+	VMOVUPS     Y1, 224(SP)
+	VMOVUPS     256(SP), Y1
+	VMOVUPS     288(SP), Y2
+	VMOVUPS     320(SP), Y3
+	VMOVUPS     352(SP), Y4
+	VPUNPCKLDQ  Y2, Y1, Y5
+	VPUNPCKHDQ  Y2, Y1, Y1
+	VPMAXSD     Y1, Y5, Y5
+	VPUNPCKLDQ  Y4, Y3, Y1
+	VPUNPCKHDQ  Y4, Y3, Y2
+	VPMAXSD     Y2, Y1, Y1
+	VPUNPCKLQDQ Y1, Y5, Y2
+	VPUNPCKHQDQ Y1, Y5, Y1
+	VPMAXSD     Y1, Y2, Y2
+	VMOVUPS     384(SP), Y1
+	VMOVUPS     416(SP), Y3
+	VMOVUPS     448(SP), Y4
+	VMOVUPS     480(SP), Y5
+	VPUNPCKLDQ  Y3, Y1, Y6
+	VPUNPCKHDQ  Y3, Y1, Y1
+	VPMAXSD     Y1, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y1
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VPMAXSD     Y3, Y1, Y1
+	VPUNPCKLQDQ Y1, Y6, Y3
+	VPUNPCKHQDQ Y1, Y6, Y1
+	VPMAXSD     Y1, Y3, Y3
+	VPERM2I128  $0x20, Y3, Y2, Y1
+	VPERM2I128  $0x31, Y3, Y2, Y2
+	VPMAXSD     Y2, Y1, Y1
+	VMOVUPS     512(SP), Y2
+	VMOVUPS     544(SP), Y3
+	VMOVUPS     576(SP), Y4
+	VMOVUPS     608(SP), Y5
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y2
+	VPMAXUD     Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y2
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VPMAXUD     Y2, Y3, Y3
+	VMOVUPS     640(SP), Y2
+	VMOVUPS     672(SP), Y4
+	VMOVUPS     704(SP), Y5
+	VMOVUPS     736(SP), Y6
+	VPUNPCKLDQ  Y4, Y2, Y7
+	VPUNPCKHDQ  Y4, Y2, Y2
+	VPMAXUD     Y2, Y7, Y7
+	VPUNPCKLDQ  Y6, Y5, Y2
+	VPUNPCKHDQ  Y6, Y5, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPUNPCKLQDQ Y2, Y7, Y4
+	VPUNPCKHQDQ Y2, Y7, Y2
+	VPMAXUD     Y2, Y4, Y4
+	VPERM2I128  $0x20, Y4, Y3, Y2
+	VPERM2I128  $0x31, Y4, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	VADDPS      Y3, Y1, Y1
+	VADDPS      Y3, Y2, Y2
+	VPAND       magnitude32<>+0(SB), Y1, Y4
+	VPAND       magnitude32<>+0(SB), Y2, Y5
+	VPMAXUD     Y4, Y5, Y5
+	VPSUBD      Y2, Y1, Y4
+	VPCMPEQD    sign32<>+0(SB), Y4, Y6
+	VCMPPS      $0x00, Y5, Y1, Y4
+	VBLENDVPS   Y4, Y1, Y2, Y2
+	VMULPS      dividedQ4_0<>+0(SB), Y2, Y4
+	VMOVUPS     Y2, 832(SP)
+	VCVTPS2PH   $0x00, Y4, X1
+	VPMOVZXWD   X1, Y1
+	VMOVUPS     Y1, 768(SP)
+	VMOVUPS     one32<>+0(SB), Y1
+	VDIVPS      Y4, Y1, Y1
+	VPAND       magnitude32<>+0(SB), Y1, Y4
+	VCMPPS      $0x11, exponent32<>+0(SB), Y4, Y2
+	VBLENDVPS   Y2, Y1, Y3, Y1
+	VMOVUPS     Y1, 800(SP)
+	VMOVMSKPS   Y6, CX
+	VCMPPS      $0x15, exponent32<>+0(SB), Y5, Y1
+	VMOVMSKPS   Y1, R10
+	ORL         R10, CX
+	SHLL        $0x10, R10
+	ORL         R10, CX
+	TESTQ       SI, SI
+	JNZ         group1
+	XORQ        R10, R10
+	JMP         full6
 
-DATA magnitude32<>+0(SB)/8, $0x7fffffff7fffffff
-DATA magnitude32<>+8(SB)/8, $0x7fffffff7fffffff
-DATA magnitude32<>+16(SB)/8, $0x7fffffff7fffffff
-DATA magnitude32<>+24(SB)/8, $0x7fffffff7fffffff
-DATA magnitude32<>+32(SB)/8, $0x7fffffff7fffffff
-DATA magnitude32<>+40(SB)/8, $0x7fffffff7fffffff
-DATA magnitude32<>+48(SB)/8, $0x7fffffff7fffffff
-DATA magnitude32<>+56(SB)/8, $0x7fffffff7fffffff
-GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
+done7:
+	VZEROUPPER
+	RET
 
-DATA dividedQ4_0<>+0(SB)/8, $0xbe000000be000000
-DATA dividedQ4_0<>+8(SB)/8, $0xbe000000be000000
-DATA dividedQ4_0<>+16(SB)/8, $0xbe000000be000000
-DATA dividedQ4_0<>+24(SB)/8, $0xbe000000be000000
-DATA dividedQ4_0<>+32(SB)/8, $0xbe000000be000000
-DATA dividedQ4_0<>+40(SB)/8, $0xbe000000be000000
-DATA dividedQ4_0<>+48(SB)/8, $0xbe000000be000000
-DATA dividedQ4_0<>+56(SB)/8, $0xbe000000be000000
-GLOBL dividedQ4_0<>(SB), RODATA|NOPTR, $64
+special11:
+	LEAL    16(R11), R15
+	BTL     R15, CX
+	JCC     same13
+	VPXOR   X1, X1, X1
+	VMOVQ   X1, (R13)
+	VMOVUPS X1, 2(R13)
+	MOVW    $0x7e00, (R13)
+	JMP     next12
 
-DATA one32<>+0(SB)/8, $0x3f8000003f800000
-DATA one32<>+8(SB)/8, $0x3f8000003f800000
-DATA one32<>+16(SB)/8, $0x3f8000003f800000
-DATA one32<>+24(SB)/8, $0x3f8000003f800000
-DATA one32<>+32(SB)/8, $0x3f8000003f800000
-DATA one32<>+40(SB)/8, $0x3f8000003f800000
-DATA one32<>+48(SB)/8, $0x3f8000003f800000
-DATA one32<>+56(SB)/8, $0x3f8000003f800000
-GLOBL one32<>(SB), RODATA|NOPTR, $64
+same13:
+	XORQ R15, R15
 
-DATA exponent32<>+0(SB)/8, $0x7f8000007f800000
-DATA exponent32<>+8(SB)/8, $0x7f8000007f800000
-DATA exponent32<>+16(SB)/8, $0x7f8000007f800000
-DATA exponent32<>+24(SB)/8, $0x7f8000007f800000
-DATA exponent32<>+32(SB)/8, $0x7f8000007f800000
-DATA exponent32<>+40(SB)/8, $0x7f8000007f800000
-DATA exponent32<>+48(SB)/8, $0x7f8000007f800000
-DATA exponent32<>+56(SB)/8, $0x7f8000007f800000
-GLOBL exponent32<>(SB), RODATA|NOPTR, $64
+first14:
+	CMPQ R15, $0x20
+	JE   usual10
+	MOVL (R12)(R15*4), R14
+	INCQ R15
+	XORL 832(SP)(R11*4), R14
+	ADDL R14, R14
+	JNZ  first14
+	JCC  usual10
+	XORL $0x00008000, 768(SP)(R11*4)
+	XORL $0x80000000, 800(SP)(R11*4)
+	JMP  usual10
+
+next3:
+	CMPQ SI, $0x01
+	JBE  last4
+	DECQ SI
+	MOVQ xStride+40(FP), DI
+	LEAQ (BX)(DI*4), BX
+	ADDQ yStride+32(FP), DX
+	MOVQ BX, R9
+	MOVQ DX, R8
+	MOVQ n+16(FP), DI
+	JMP  found5
+
+last4:
+	XORQ  SI, SI
+	INCQ  R10
+	MOVQ  R10, R11
+	SHLQ  $0x05, R11
+	VPXOR Y1, Y1, Y1
+
+missing16:
+	CMPQ    R11, $0x00000100
+	JAE     cleared17
+	VMOVUPS Y1, 256(SP)(R11*1)
+	VMOVUPS Y1, 512(SP)(R11*1)
+	ADDQ    $0x20, R11
+	JMP     missing16
+
+cleared17:
+	JMP full6
+
+DATA inOrder256<>+0(SB)/8, $0x0000000400000000
+DATA inOrder256<>+8(SB)/8, $0x0000000500000001
+DATA inOrder256<>+16(SB)/8, $0x0000000600000002
+DATA inOrder256<>+24(SB)/8, $0x0000000700000003
+GLOBL inOrder256<>(SB), RODATA|NOPTR, $32
 
 DATA halfQ4_0<>+0(SB)/8, $0x4108000041080000
 DATA halfQ4_0<>+8(SB)/8, $0x4108000041080000
@@ -181,101 +290,365 @@ DATA largestCodesQ4_0<>+48(SB)/8, $0x0f0f0f0f0f0f0f0f
 DATA largestCodesQ4_0<>+56(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL largestCodesQ4_0<>(SB), RODATA|NOPTR, $64
 
+DATA magnitude32<>+0(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+8(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+16(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+24(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+32(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+40(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+48(SB)/8, $0x7fffffff7fffffff
+DATA magnitude32<>+56(SB)/8, $0x7fffffff7fffffff
+GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
+
+DATA exponent32<>+0(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+8(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+16(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+24(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+32(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+40(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+48(SB)/8, $0x7f8000007f800000
+DATA exponent32<>+56(SB)/8, $0x7f8000007f800000
+GLOBL exponent32<>(SB), RODATA|NOPTR, $64
+
+DATA one32<>+0(SB)/8, $0x3f8000003f800000
+DATA one32<>+8(SB)/8, $0x3f8000003f800000
+DATA one32<>+16(SB)/8, $0x3f8000003f800000
+DATA one32<>+24(SB)/8, $0x3f8000003f800000
+DATA one32<>+32(SB)/8, $0x3f8000003f800000
+DATA one32<>+40(SB)/8, $0x3f8000003f800000
+DATA one32<>+48(SB)/8, $0x3f8000003f800000
+DATA one32<>+56(SB)/8, $0x3f8000003f800000
+GLOBL one32<>(SB), RODATA|NOPTR, $64
+
+DATA sign32<>+0(SB)/8, $0x8000000080000000
+DATA sign32<>+8(SB)/8, $0x8000000080000000
+DATA sign32<>+16(SB)/8, $0x8000000080000000
+DATA sign32<>+24(SB)/8, $0x8000000080000000
+DATA sign32<>+32(SB)/8, $0x8000000080000000
+DATA sign32<>+40(SB)/8, $0x8000000080000000
+DATA sign32<>+48(SB)/8, $0x8000000080000000
+DATA sign32<>+56(SB)/8, $0x8000000080000000
+GLOBL sign32<>(SB), RODATA|NOPTR, $64
+
+DATA dividedQ4_0<>+0(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+8(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+16(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+24(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+32(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+40(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+48(SB)/8, $0xbe000000be000000
+DATA dividedQ4_0<>+56(SB)/8, $0xbe000000be000000
+GLOBL dividedQ4_0<>(SB), RODATA|NOPTR, $64
+
 // func QuantizeBlocksF32ToQ4_0AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, F16C
-TEXT ·QuantizeBlocksF32ToQ4_0AVX512(SB), $0-56
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	MOVQ  xStride+40(FP), DI
-	SHLQ  $0x02, DI
-	TESTQ BX, BX
-	JZ    done2
+// Requires: AVX, AVX512F
+TEXT ·QuantizeBlocksF32ToQ4_0AVX512(SB), $2752-56
+	XORQ  AX, AX
+	MOVQ  y+0(FP), DX
+	MOVQ  x+8(FP), BX
+	MOVQ  count+24(FP), SI
+	MOVQ  n+16(FP), DI
+	TESTQ SI, SI
+	JZ    done7
+	TESTQ DI, DI
+	JZ    done7
+	MOVQ  DX, R8
+	MOVQ  BX, R9
 
-vector1:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R10
-	CMPQ R10, $0x20
-	JLT  next4
+group1:
+	XORQ R10, R10
 
-block3:
-	MOVQ          ahead+48(FP), R12
-	LEAQ          (R9), R11
-	ADDQ          R12, R11
-	PREFETCHT1    (R11)
-	PREFETCHT1    64(R11)
-	VMOVUPS       (R9), Z0
-	VMOVUPS       64(R9), Z1
-	VPANDD.BCST   magnitude32<>+0(SB), Z0, Z2
-	VPANDD.BCST   magnitude32<>+0(SB), Z1, Z3
-	VPMAXUD       Z3, Z2, Z4
-	VEXTRACTI64X4 $0x01, Z4, Y5
-	VPMAXUD       Y5, Y4, Y4
-	VEXTRACTI128  $0x01, Y4, X5
-	VPMAXUD       X4, X5, X5
-	VPSHUFD       $0x4e, X5, X4
-	VPMAXUD       X4, X5, X5
-	VPSHUFD       $0xb1, X5, X4
-	VPMAXUD       X4, X5, X5
-	VBROADCASTSS  X5, Z4
-	VMOVD         X4, R11
-	CMPL          R11, $0x7f800000
-	JCC           notFinite5
-	VPCMPEQD      Z4, Z2, K1
-	VPCMPEQD      Z4, Z3, K2
-	KUNPCKWD      K1, K2, K1
-	KMOVD         K1, R11
-	BSFL          R11, R11
-	VMOVSS        (R9)(R11*4), X2
-	VXORPS        X3, X3, X3
-	VADDPS        X3, X2, X2
-	VMULPS        dividedQ4_0<>+0(SB), X2, X2
-	VCVTPS2PH     $0x00, X2, X3
-	VPEXTRW       $0x00, X3, (R8)
-	VMOVUPS       one32<>+0(SB), X3
-	VDIVPS        X2, X3, X3
-	VPAND         magnitude32<>+0(SB), X3, X2
-	VCMPPS        $0x11, exponent32<>+0(SB), X2, X2
-	VPAND         X2, X3, X3
-	VBROADCASTSS  X3, Z2
-	VMULPS        Z2, Z0, Z0
-	VMULPS        Z2, Z1, Z1
-	VADDPS.BCST   halfQ4_0<>+0(SB), Z0, Z0
-	VCVTTPS2DQ    Z0, Z0
-	VADDPS.BCST   halfQ4_0<>+0(SB), Z1, Z1
-	VCVTTPS2DQ    Z1, Z1
-	VPMINSD       largestCodeQ4_0<>+0(SB), Z0, Z0
-	VPMINSD       largestCodeQ4_0<>+0(SB), Z1, Z1
-	VPSLLD        $0x04, Z1, Z1
-	VPORD         Z1, Z0, Z0
-	VPMOVDB       Z0, 2(R8)
+lane2:
+	MOVQ       R9, (SP)(R10*8)
+	MOVQ       R8, 128(SP)(R10*8)
+	MOVQ       ahead+48(FP), R12
+	LEAQ       (R9), R11
+	ADDQ       R12, R11
+	PREFETCHT1 (R11)
+	PREFETCHT1 64(R11)
+	VMOVUPS    (R9), Z0
+	VMOVUPS    64(R9), Z1
+	VPMAXSD    Z1, Z0, Z2
+	VPMAXUD    Z1, Z0, Z0
+	MOVQ       R10, R11
+	SHLQ       $0x06, R11
+	VMOVUPS    Z2, 512(SP)(R11*1)
+	VMOVUPS    Z0, 1536(SP)(R11*1)
+	CMPQ       DI, $0x20
+	JBE        next3
+	SUBQ       $0x20, DI
+	ADDQ       $0x00000080, R9
+	ADDQ       $0x12, R8
 
-written6:
-	ADDQ $0x00000080, R9
-	ADDQ $0x12, R8
-	SUBQ $0x20, R10
-	CMPQ R10, $0x20
-	JGE  block3
+found5:
+	INCQ R10
+	CMPQ R10, $0x10
+	JB   lane2
 
-next4:
-	ADDQ SI, AX
-	ADDQ DI, CX
-	DECQ BX
-	JNZ  vector1
+full6:
+	XORQ  R11, R11
+	TESTQ AX, AX
+	JZ    written15
 
-done2:
+block9:
+	MOVQ 256(SP)(R11*8), R12
+	MOVQ 384(SP)(R11*8), R13
+	BTL  R11, CX
+	JCS  special11
+
+usual10:
+	MOVL         2560(SP)(R11*4), R14
+	VBROADCASTSS 2624(SP)(R11*4), Z0
+	MOVW         R14, (R13)
+	VMULPS       (R12), Z0, Z1
+	VMULPS       64(R12), Z0, Z0
+	VADDPS.BCST  halfQ4_0<>+0(SB), Z1, Z1
+	VCVTTPS2DQ   Z1, Z1
+	VADDPS.BCST  halfQ4_0<>+0(SB), Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPMINSD      largestCodeQ4_0<>+0(SB), Z1, Z1
+	VPMINSD      largestCodeQ4_0<>+0(SB), Z0, Z0
+	VPSLLD       $0x04, Z0, Z0
+	VPORD        Z0, Z1, Z1
+	VPMOVDB      Z1, 2(R13)
+
+next12:
+	INCQ R11
+	CMPQ R11, AX
+	JB   block9
+
+written15:
+	TESTQ R10, R10
+	JNZ   more8
 	VZEROUPPER
 	RET
 
-notFinite5:
+more8:
+	MOVQ         R10, AX
+	VMOVUPS      (SP), Z0
+	VMOVUPS      Z0, 256(SP)
+	VMOVUPS      128(SP), Z0
+	VMOVUPS      Z0, 384(SP)
+	VMOVUPS      64(SP), Z0
+	VMOVUPS      Z0, 320(SP)
+	VMOVUPS      192(SP), Z0
+	VMOVUPS      Z0, 448(SP)
+	VMOVUPS      512(SP), Z0
+	VMOVUPS      576(SP), Z1
+	VMOVUPS      640(SP), Z2
+	VMOVUPS      704(SP), Z5
+	VPUNPCKLDQ   Z1, Z0, Z6
+	VPUNPCKHDQ   Z1, Z0, Z0
+	VPMAXSD      Z0, Z6, Z6
+	VPUNPCKLDQ   Z5, Z2, Z0
+	VPUNPCKHDQ   Z5, Z2, Z1
+	VPMAXSD      Z1, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z6, Z1
+	VPUNPCKHQDQ  Z0, Z6, Z0
+	VPMAXSD      Z0, Z1, Z1
+	VMOVUPS      768(SP), Z0
+	VMOVUPS      832(SP), Z2
+	VMOVUPS      896(SP), Z5
+	VMOVUPS      960(SP), Z6
+	VPUNPCKLDQ   Z2, Z0, Z7
+	VPUNPCKHDQ   Z2, Z0, Z0
+	VPMAXSD      Z0, Z7, Z7
+	VPUNPCKLDQ   Z6, Z5, Z0
+	VPUNPCKHDQ   Z6, Z5, Z2
+	VPMAXSD      Z2, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z7, Z2
+	VPUNPCKHQDQ  Z0, Z7, Z0
+	VPMAXSD      Z0, Z2, Z2
+	VMOVUPS      1024(SP), Z0
+	VMOVUPS      1088(SP), Z5
+	VMOVUPS      1152(SP), Z6
+	VMOVUPS      1216(SP), Z7
+	VPUNPCKLDQ   Z5, Z0, Z8
+	VPUNPCKHDQ   Z5, Z0, Z0
+	VPMAXSD      Z0, Z8, Z8
+	VPUNPCKLDQ   Z7, Z6, Z0
+	VPUNPCKHDQ   Z7, Z6, Z5
+	VPMAXSD      Z5, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z8, Z5
+	VPUNPCKHQDQ  Z0, Z8, Z0
+	VPMAXSD      Z0, Z5, Z5
+	VMOVUPS      1280(SP), Z0
+	VMOVUPS      1344(SP), Z6
+	VMOVUPS      1408(SP), Z7
+	VMOVUPS      1472(SP), Z8
+	VPUNPCKLDQ   Z6, Z0, Z9
+	VPUNPCKHDQ   Z6, Z0, Z0
+	VPMAXSD      Z0, Z9, Z9
+	VPUNPCKLDQ   Z8, Z7, Z0
+	VPUNPCKHDQ   Z8, Z7, Z6
+	VPMAXSD      Z6, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z9, Z6
+	VPUNPCKHQDQ  Z0, Z9, Z0
+	VPMAXSD      Z0, Z6, Z6
+	VSHUFI64X2   $0x88, Z2, Z1, Z0
+	VSHUFI64X2   $0xdd, Z2, Z1, Z1
+	VPMAXSD      Z1, Z0, Z0
+	VSHUFI64X2   $0x88, Z6, Z5, Z1
+	VSHUFI64X2   $0xdd, Z6, Z5, Z2
+	VPMAXSD      Z2, Z1, Z1
+	VSHUFI64X2   $0x88, Z1, Z0, Z2
+	VSHUFI64X2   $0xdd, Z1, Z0, Z0
+	VPMAXSD      Z0, Z2, Z2
+	VMOVUPS      1536(SP), Z0
+	VMOVUPS      1600(SP), Z1
+	VMOVUPS      1664(SP), Z5
+	VMOVUPS      1728(SP), Z6
+	VPUNPCKLDQ   Z1, Z0, Z7
+	VPUNPCKHDQ   Z1, Z0, Z0
+	VPMAXUD      Z0, Z7, Z7
+	VPUNPCKLDQ   Z6, Z5, Z0
+	VPUNPCKHDQ   Z6, Z5, Z1
+	VPMAXUD      Z1, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z7, Z1
+	VPUNPCKHQDQ  Z0, Z7, Z0
+	VPMAXUD      Z0, Z1, Z1
+	VMOVUPS      1792(SP), Z0
+	VMOVUPS      1856(SP), Z5
+	VMOVUPS      1920(SP), Z6
+	VMOVUPS      1984(SP), Z7
+	VPUNPCKLDQ   Z5, Z0, Z8
+	VPUNPCKHDQ   Z5, Z0, Z0
+	VPMAXUD      Z0, Z8, Z8
+	VPUNPCKLDQ   Z7, Z6, Z0
+	VPUNPCKHDQ   Z7, Z6, Z5
+	VPMAXUD      Z5, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z8, Z5
+	VPUNPCKHQDQ  Z0, Z8, Z0
+	VPMAXUD      Z0, Z5, Z5
+	VMOVUPS      2048(SP), Z0
+	VMOVUPS      2112(SP), Z6
+	VMOVUPS      2176(SP), Z7
+	VMOVUPS      2240(SP), Z8
+	VPUNPCKLDQ   Z6, Z0, Z9
+	VPUNPCKHDQ   Z6, Z0, Z0
+	VPMAXUD      Z0, Z9, Z9
+	VPUNPCKLDQ   Z8, Z7, Z0
+	VPUNPCKHDQ   Z8, Z7, Z6
+	VPMAXUD      Z6, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z9, Z6
+	VPUNPCKHQDQ  Z0, Z9, Z0
+	VPMAXUD      Z0, Z6, Z6
+	VMOVUPS      2304(SP), Z0
+	VMOVUPS      2368(SP), Z7
+	VMOVUPS      2432(SP), Z8
+	VMOVUPS      2496(SP), Z9
+	VPUNPCKLDQ   Z7, Z0, Z10
+	VPUNPCKHDQ   Z7, Z0, Z0
+	VPMAXUD      Z0, Z10, Z10
+	VPUNPCKLDQ   Z9, Z8, Z0
+	VPUNPCKHDQ   Z9, Z8, Z7
+	VPMAXUD      Z7, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z10, Z7
+	VPUNPCKHQDQ  Z0, Z10, Z0
+	VPMAXUD      Z0, Z7, Z7
+	VSHUFI64X2   $0x88, Z5, Z1, Z0
+	VSHUFI64X2   $0xdd, Z5, Z1, Z1
+	VPMAXUD      Z1, Z0, Z0
+	VSHUFI64X2   $0x88, Z7, Z6, Z1
+	VSHUFI64X2   $0xdd, Z7, Z6, Z5
+	VPMAXUD      Z5, Z1, Z1
+	VSHUFI64X2   $0x88, Z1, Z0, Z5
+	VSHUFI64X2   $0xdd, Z1, Z0, Z0
+	VPMAXUD      Z0, Z5, Z5
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSS magnitude32<>+0(SB), Z6
+	VBROADCASTSS exponent32<>+0(SB), Z7
+	VADDPS       Z3, Z2, Z2
+	VADDPS       Z3, Z5, Z5
+	VPANDD       Z6, Z2, Z0
+	VPANDD       Z6, Z5, Z1
+	VPMAXUD      Z0, Z1, Z1
+	VPSUBD       Z5, Z2, Z0
+	VPCMPEQD     sign32<>+0(SB), Z0, K1
+	VCMPPS       $0x00, Z1, Z2, K2
+	VBLENDMPS    Z2, Z5, K2, Z5
+	VBROADCASTSS dividedQ4_0<>+0(SB), Z0
+	VMULPS       Z0, Z5, Z0
+	VMOVUPS      Z5, 2688(SP)
+	VCVTPS2PH    $0x00, Z0, Y2
+	VPMOVZXWD    Y2, Z2
+	VMOVUPS      Z2, 2560(SP)
+	VBROADCASTSS one32<>+0(SB), Z2
+	VDIVPS       Z0, Z2, Z2
+	VPANDD       Z6, Z2, Z0
+	VCMPPS       $0x11, Z7, Z0, K2
+	VBLENDMPS    Z2, Z3, K2, Z2
+	VMOVUPS      Z2, 2624(SP)
+	KMOVW        K1, CX
+	VCMPPS       $0x15, Z7, Z1, K1
+	KMOVW        K1, R10
+	ORL          R10, CX
+	SHLL         $0x10, R10
+	ORL          R10, CX
+	TESTQ        SI, SI
+	JNZ          group1
+	XORQ         R10, R10
+	JMP          full6
+
+done7:
+	VZEROUPPER
+	RET
+
+special11:
+	LEAL    16(R11), R15
+	BTL     R15, CX
+	JCC     same13
 	VPXOR   X0, X0, X0
-	VMOVQ   X0, (R8)
-	VMOVUPS X0, 2(R8)
-	MOVW    $0x7e00, (R8)
-	JMP     written6
+	VMOVQ   X0, (R13)
+	VMOVUPS X0, 2(R13)
+	MOVW    $0x7e00, (R13)
+	JMP     next12
+
+same13:
+	XORQ R15, R15
+
+first14:
+	CMPQ R15, $0x20
+	JE   usual10
+	MOVL (R12)(R15*4), R14
+	INCQ R15
+	XORL 2688(SP)(R11*4), R14
+	ADDL R14, R14
+	JNZ  first14
+	JCC  usual10
+	XORL $0x00008000, 2560(SP)(R11*4)
+	XORL $0x80000000, 2624(SP)(R11*4)
+	JMP  usual10
+
+next3:
+	CMPQ SI, $0x01
+	JBE  last4
+	DECQ SI
+	MOVQ xStride+40(FP), DI
+	LEAQ (BX)(DI*4), BX
+	ADDQ yStride+32(FP), DX
+	MOVQ BX, R9
+	MOVQ DX, R8
+	MOVQ n+16(FP), DI
+	JMP  found5
+
+last4:
+	XORQ   SI, SI
+	INCQ   R10
+	MOVQ   R10, R11
+	SHLQ   $0x06, R11
+	VPXORD Z4, Z4, Z4
+
+missing16:
+	CMPQ    R11, $0x00000400
+	JAE     cleared17
+	VMOVUPS Z4, 512(SP)(R11*1)
+	VMOVUPS Z4, 1536(SP)(R11*1)
+	ADDQ    $0x40, R11
+	JMP     missing16
+
+cleared17:
+	JMP full6
 
 DATA largestCodeQ4_0<>+0(SB)/8, $0x0000000f0000000f
 DATA largestCodeQ4_0<>+8(SB)/8, $0x0000000f0000000f
@@ -289,158 +662,277 @@ GLOBL largestCodeQ4_0<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ4_1AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 // Requires: AVX, AVX2, F16C
-TEXT ·QuantizeBlocksF32ToQ4_1AVX2(SB), $0-56
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	MOVQ  xStride+40(FP), DI
-	SHLQ  $0x02, DI
-	TESTQ BX, BX
-	JZ    done2
+TEXT ·QuantizeBlocksF32ToQ4_1AVX2(SB), $864-56
+	VMOVUPS inOrder256<>+0(SB), Y0
+	XORQ    AX, AX
+	MOVQ    y+0(FP), DX
+	MOVQ    x+8(FP), BX
+	MOVQ    count+24(FP), SI
+	MOVQ    n+16(FP), DI
+	TESTQ   SI, SI
+	JZ      done7
+	TESTQ   DI, DI
+	JZ      done7
+	MOVQ    DX, R8
+	MOVQ    BX, R9
 
-vector1:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R10
-	CMPQ R10, $0x20
-	JLT  next4
+group1:
+	XORQ R10, R10
 
-block3:
-	MOVQ         ahead+48(FP), R12
-	LEAQ         (R9), R11
-	ADDQ         R12, R11
-	PREFETCHT1   (R11)
-	PREFETCHT1   64(R11)
-	VMOVUPS      (R9), X0
-	VINSERTF128  $0x01, 64(R9), Y0, Y0
-	VMOVUPS      16(R9), X1
-	VINSERTF128  $0x01, 80(R9), Y1, Y1
-	VMOVUPS      32(R9), X2
-	VINSERTF128  $0x01, 96(R9), Y2, Y2
-	VMOVUPS      48(R9), X3
-	VINSERTF128  $0x01, 112(R9), Y3, Y3
-	VCMPPS       $0x03, Y1, Y0, Y4
-	VCMPPS       $0x03, Y3, Y2, Y5
-	VORPS        Y4, Y5, Y4
-	VMOVMSKPS    Y4, R11
-	TESTL        R11, R11
-	JNZ          notFinite5
-	VMINPS       Y1, Y0, Y4
-	VMINPS       Y2, Y4, Y4
-	VMINPS       Y3, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X5
-	VMINPS       X4, X5, X5
-	VPSHUFD      $0x4e, X5, X4
-	VMINPS       X4, X5, X5
-	VPSHUFD      $0xb1, X5, X4
-	VMINPS       X4, X5, X5
-	VBROADCASTSS X5, Y4
-	VMAXPS       Y1, Y0, Y5
-	VMAXPS       Y2, Y5, Y5
-	VMAXPS       Y3, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X6
-	VMAXPS       X5, X6, X6
-	VPSHUFD      $0x4e, X6, X5
-	VMAXPS       X5, X6, X6
-	VPSHUFD      $0xb1, X6, X5
-	VMAXPS       X5, X6, X6
-	VBROADCASTSS X6, Y5
-	VSUBPS       X4, X5, X6
-	VPAND        magnitude32<>+0(SB), X6, X6
-	VMOVD        X6, R11
-	CMPL         R11, $0x7f800000
-	JCC          notFinite5
-	VMOVAPS      X4, X5
-	VMOVD        X5, R11
-	ADDL         R11, R11
-	JZ           zero7
+lane2:
+	MOVQ       R9, (SP)(R10*8)
+	MOVQ       R8, 64(SP)(R10*8)
+	MOVQ       ahead+48(FP), R12
+	LEAQ       (R9), R11
+	ADDQ       R12, R11
+	PREFETCHT1 (R11)
+	PREFETCHT1 64(R11)
+	VMOVUPS    (R9), Y1
+	VMOVUPS    32(R9), Y2
+	VMOVUPS    64(R9), Y3
+	VMOVUPS    96(R9), Y4
+	VMINPS     Y2, Y1, Y5
+	VMINPS     Y3, Y5, Y5
+	VMINPS     Y4, Y5, Y5
+	VMAXPS     Y2, Y1, Y6
+	VMAXPS     Y3, Y6, Y6
+	VMAXPS     Y4, Y6, Y6
+	VCMPPS     $0x03, Y2, Y1, Y1
+	VCMPPS     $0x03, Y4, Y3, Y3
+	VORPS      Y1, Y3, Y1
+	VMOVMSKPS  Y1, R11
+	TESTL      R11, R11
+	JNZ        nan8
 
-signed8:
-	VCVTPS2PH    $0x00, X5, X5
-	VPEXTRW      $0x00, X5, 2(R8)
-	VSUBPS       Y4, Y0, Y0
-	VSUBPS       Y4, Y1, Y1
-	VSUBPS       Y4, Y2, Y2
-	VSUBPS       Y4, Y3, Y3
-	VDIVPS       divisorQ4_1<>+0(SB), X6, X6
-	VCVTPS2PH    $0x00, X6, X4
-	VPEXTRW      $0x00, X4, (R8)
-	VMOVUPS      one32<>+0(SB), X4
-	VDIVPS       X6, X4, X4
-	VPAND        magnitude32<>+0(SB), X4, X5
-	VCMPPS       $0x11, exponent32<>+0(SB), X5, X5
-	VPAND        X5, X4, X4
-	VBROADCASTSS X4, Y4
-	VMULPS       Y4, Y0, Y0
-	VMULPS       Y4, Y1, Y1
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y4, Y3, Y3
-	VADDPS       halfQ4_1<>+0(SB), Y0, Y0
-	VCVTTPS2DQ   Y0, Y0
-	VADDPS       halfQ4_1<>+0(SB), Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
-	VADDPS       halfQ4_1<>+0(SB), Y2, Y2
-	VCVTTPS2DQ   Y2, Y2
+store9:
+	MOVQ    R10, R11
+	SHLQ    $0x05, R11
+	VMOVUPS Y5, 256(SP)(R11*1)
+	VMOVUPS Y6, 512(SP)(R11*1)
+	CMPQ    DI, $0x20
+	JBE     next3
+	SUBQ    $0x20, DI
+	ADDQ    $0x00000080, R9
+	ADDQ    $0x14, R8
+
+found5:
+	INCQ R10
+	CMPQ R10, $0x08
+	JB   lane2
+
+full6:
+	XORQ  R11, R11
+	TESTQ AX, AX
+	JZ    written17
+
+block11:
+	MOVQ 128(SP)(R11*8), R12
+	MOVQ 192(SP)(R11*8), R13
+	BTL  R11, CX
+	JCS  special13
+
+usual12:
+	MOVL         768(SP)(R11*4), R14
+	VBROADCASTSS 800(SP)(R11*4), Y1
+	MOVL         R14, (R13)
+	VBROADCASTSS 832(SP)(R11*4), Y2
+	VSUBPS       (R12), Y2, Y3
+	VMULPS       Y1, Y3, Y3
+	VSUBPS       32(R12), Y2, Y4
+	VMULPS       Y1, Y4, Y4
+	VSUBPS       64(R12), Y2, Y5
+	VMULPS       Y1, Y5, Y5
+	VSUBPS       96(R12), Y2, Y2
+	VMULPS       Y1, Y2, Y2
 	VADDPS       halfQ4_1<>+0(SB), Y3, Y3
 	VCVTTPS2DQ   Y3, Y3
-	VPACKSSDW    Y1, Y0, Y4
-	VPACKSSDW    Y3, Y2, Y5
-	VPACKUSWB    Y5, Y4, Y4
-	VPMINUB      largestCodesQ4_1<>+0(SB), Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X0
-	VPSLLW       $0x04, X0, X0
-	VPOR         X0, X4, X0
-	VMOVUPS      X0, 4(R8)
+	VADDPS       halfQ4_1<>+0(SB), Y4, Y4
+	VCVTTPS2DQ   Y4, Y4
+	VADDPS       halfQ4_1<>+0(SB), Y5, Y5
+	VCVTTPS2DQ   Y5, Y5
+	VADDPS       halfQ4_1<>+0(SB), Y2, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPACKSSDW    Y4, Y3, Y1
+	VPACKSSDW    Y2, Y5, Y2
+	VPACKUSWB    Y2, Y1, Y1
+	VPERMD       Y1, Y0, Y1
+	VPMINUB      largestCodesQ4_1<>+0(SB), Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPSLLW       $0x04, X2, X2
+	VPOR         X2, X1, X2
+	VMOVUPS      X2, 4(R13)
 
-written6:
-	ADDQ $0x00000080, R9
-	ADDQ $0x14, R8
-	SUBQ $0x20, R10
-	CMPQ R10, $0x20
-	JGE  block3
+next14:
+	INCQ R11
+	CMPQ R11, AX
+	JB   block11
 
-next4:
-	ADDQ SI, AX
-	ADDQ DI, CX
-	DECQ BX
-	JNZ  vector1
-
-done2:
+written17:
+	TESTQ R10, R10
+	JNZ   more10
 	VZEROUPPER
 	RET
 
-zero7:
-	VCMPPS    $0x00, Y4, Y0, Y5
-	VCMPPS    $0x00, Y4, Y1, Y7
-	VCMPPS    $0x00, Y4, Y2, Y8
-	VCMPPS    $0x00, Y4, Y3, Y9
-	VPACKSSDW Y7, Y5, Y5
-	VPACKSSDW Y9, Y8, Y7
-	VPACKSSWB Y7, Y5, Y5
-	VPMOVMSKB Y5, R11
-	BSFL      R11, R11
-	VMOVSS    (R9)(R11*4), X5
-	VMOVAPS   X5, X5
-	JMP       signed8
+more10:
+	MOVQ        R10, AX
+	VMOVUPS     (SP), Y1
+	VMOVUPS     Y1, 128(SP)
+	VMOVUPS     64(SP), Y1
+	VMOVUPS     Y1, 192(SP)
+	VMOVUPS     32(SP), Y1
+	VMOVUPS     Y1, 160(SP)
+	VMOVUPS     96(SP), Y1
+	VMOVUPS     Y1, 224(SP)
+	VMOVUPS     256(SP), Y1
+	VMOVUPS     288(SP), Y2
+	VMOVUPS     320(SP), Y3
+	VMOVUPS     352(SP), Y4
+	VPUNPCKLDQ  Y2, Y1, Y5
+	VPUNPCKHDQ  Y2, Y1, Y1
+	VMINPS      Y1, Y5, Y5
+	VPUNPCKLDQ  Y4, Y3, Y1
+	VPUNPCKHDQ  Y4, Y3, Y2
+	VMINPS      Y2, Y1, Y1
+	VPUNPCKLQDQ Y1, Y5, Y2
+	VPUNPCKHQDQ Y1, Y5, Y1
+	VMINPS      Y1, Y2, Y2
+	VMOVUPS     384(SP), Y1
+	VMOVUPS     416(SP), Y3
+	VMOVUPS     448(SP), Y4
+	VMOVUPS     480(SP), Y5
+	VPUNPCKLDQ  Y3, Y1, Y6
+	VPUNPCKHDQ  Y3, Y1, Y1
+	VMINPS      Y1, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y1
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VMINPS      Y3, Y1, Y1
+	VPUNPCKLQDQ Y1, Y6, Y3
+	VPUNPCKHQDQ Y1, Y6, Y1
+	VMINPS      Y1, Y3, Y3
+	VPERM2I128  $0x20, Y3, Y2, Y1
+	VPERM2I128  $0x31, Y3, Y2, Y2
+	VMINPS      Y2, Y1, Y1
+	VMOVUPS     512(SP), Y2
+	VMOVUPS     544(SP), Y3
+	VMOVUPS     576(SP), Y4
+	VMOVUPS     608(SP), Y5
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y2
+	VMAXPS      Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y2
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VMAXPS      Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VMAXPS      Y2, Y3, Y3
+	VMOVUPS     640(SP), Y2
+	VMOVUPS     672(SP), Y4
+	VMOVUPS     704(SP), Y5
+	VMOVUPS     736(SP), Y6
+	VPUNPCKLDQ  Y4, Y2, Y7
+	VPUNPCKHDQ  Y4, Y2, Y2
+	VMAXPS      Y2, Y7, Y7
+	VPUNPCKLDQ  Y6, Y5, Y2
+	VPUNPCKHDQ  Y6, Y5, Y4
+	VMAXPS      Y4, Y2, Y2
+	VPUNPCKLQDQ Y2, Y7, Y4
+	VPUNPCKHQDQ Y2, Y7, Y2
+	VMAXPS      Y2, Y4, Y4
+	VPERM2I128  $0x20, Y4, Y3, Y2
+	VPERM2I128  $0x31, Y4, Y3, Y3
+	VMAXPS      Y3, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	VSUBPS      Y1, Y2, Y4
+	VPAND       magnitude32<>+0(SB), Y4, Y4
+	VDIVPS      divisorQ4_1<>+0(SB), Y4, Y2
+	VCMPPS      $0x00, Y3, Y1, Y7
+	VMOVUPS     Y1, 832(SP)
+	VCVTPS2PH   $0x00, Y2, X6
+	VPMOVZXWD   X6, Y5
+	VCVTPS2PH   $0x00, Y1, X6
+	VPMOVZXWD   X6, Y1
+	VPSLLD      $0x10, Y1, Y1
+	VPADDD      Y1, Y5, Y5
+	VMOVUPS     Y5, 768(SP)
+	VMOVUPS     minusOne<>+0(SB), Y1
+	VDIVPS      Y2, Y1, Y1
+	VPAND       magnitude32<>+0(SB), Y1, Y2
+	VCMPPS      $0x11, exponent32<>+0(SB), Y2, Y2
+	VBLENDVPS   Y2, Y1, Y3, Y1
+	VMOVUPS     Y1, 800(SP)
+	VMOVMSKPS   Y7, CX
+	VCMPPS      $0x15, exponent32<>+0(SB), Y4, Y1
+	VMOVMSKPS   Y1, R10
+	ORL         R10, CX
+	SHLL        $0x10, R10
+	ORL         R10, CX
+	TESTQ       SI, SI
+	JNZ         group1
+	XORQ        R10, R10
+	JMP         full6
 
-notFinite5:
-	VPXOR   X0, X0, X0
-	VMOVQ   X0, (R8)
-	VMOVUPS X0, 4(R8)
-	MOVW    $0x7e00, (R8)
-	JMP     written6
+done7:
+	VZEROUPPER
+	RET
 
-DATA divisorQ4_1<>+0(SB)/8, $0x4170000041700000
-DATA divisorQ4_1<>+8(SB)/8, $0x4170000041700000
-DATA divisorQ4_1<>+16(SB)/8, $0x4170000041700000
-DATA divisorQ4_1<>+24(SB)/8, $0x4170000041700000
-DATA divisorQ4_1<>+32(SB)/8, $0x4170000041700000
-DATA divisorQ4_1<>+40(SB)/8, $0x4170000041700000
-DATA divisorQ4_1<>+48(SB)/8, $0x4170000041700000
-DATA divisorQ4_1<>+56(SB)/8, $0x4170000041700000
-GLOBL divisorQ4_1<>(SB), RODATA|NOPTR, $64
+nan8:
+	VMOVUPS nan32<>+0(SB), Y6
+	JMP     store9
+
+special13:
+	LEAL    16(R11), R15
+	BTL     R15, CX
+	JCC     same15
+	VPXOR   X1, X1, X1
+	VMOVQ   X1, (R13)
+	VMOVUPS X1, 4(R13)
+	MOVW    $0x7e00, (R13)
+	JMP     next14
+
+same15:
+	XORQ R15, R15
+
+first16:
+	CMPQ R15, $0x20
+	JE   usual12
+	MOVL (R12)(R15*4), R14
+	INCQ R15
+	XORL 832(SP)(R11*4), R14
+	ADDL R14, R14
+	JNZ  first16
+	JCC  usual12
+	XORL $0x80000000, 768(SP)(R11*4)
+	JMP  usual12
+
+next3:
+	CMPQ SI, $0x01
+	JBE  last4
+	DECQ SI
+	MOVQ xStride+40(FP), DI
+	LEAQ (BX)(DI*4), BX
+	ADDQ yStride+32(FP), DX
+	MOVQ BX, R9
+	MOVQ DX, R8
+	MOVQ n+16(FP), DI
+	JMP  found5
+
+last4:
+	XORQ  SI, SI
+	INCQ  R10
+	MOVQ  R10, R11
+	SHLQ  $0x05, R11
+	VPXOR Y1, Y1, Y1
+
+missing18:
+	CMPQ    R11, $0x00000100
+	JAE     cleared19
+	VMOVUPS Y1, 256(SP)(R11*1)
+	VMOVUPS Y1, 512(SP)(R11*1)
+	ADDQ    $0x20, R11
+	JMP     missing18
+
+cleared19:
+	JMP full6
 
 DATA halfQ4_1<>+0(SB)/8, $0x3f0000003f000000
 DATA halfQ4_1<>+8(SB)/8, $0x3f0000003f000000
@@ -462,126 +954,354 @@ DATA largestCodesQ4_1<>+48(SB)/8, $0x0f0f0f0f0f0f0f0f
 DATA largestCodesQ4_1<>+56(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL largestCodesQ4_1<>(SB), RODATA|NOPTR, $64
 
+DATA minusOne<>+0(SB)/8, $0xbf800000bf800000
+DATA minusOne<>+8(SB)/8, $0xbf800000bf800000
+DATA minusOne<>+16(SB)/8, $0xbf800000bf800000
+DATA minusOne<>+24(SB)/8, $0xbf800000bf800000
+DATA minusOne<>+32(SB)/8, $0xbf800000bf800000
+DATA minusOne<>+40(SB)/8, $0xbf800000bf800000
+DATA minusOne<>+48(SB)/8, $0xbf800000bf800000
+DATA minusOne<>+56(SB)/8, $0xbf800000bf800000
+GLOBL minusOne<>(SB), RODATA|NOPTR, $64
+
+DATA divisorQ4_1<>+0(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+8(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+16(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+24(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+32(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+40(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+48(SB)/8, $0x4170000041700000
+DATA divisorQ4_1<>+56(SB)/8, $0x4170000041700000
+GLOBL divisorQ4_1<>(SB), RODATA|NOPTR, $64
+
+DATA nan32<>+0(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+8(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+16(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+24(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+32(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+40(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+48(SB)/8, $0x7fc000007fc00000
+DATA nan32<>+56(SB)/8, $0x7fc000007fc00000
+GLOBL nan32<>(SB), RODATA|NOPTR, $64
+
 // func QuantizeBlocksF32ToQ4_1AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, F16C
-TEXT ·QuantizeBlocksF32ToQ4_1AVX512(SB), $0-56
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	MOVQ  xStride+40(FP), DI
-	SHLQ  $0x02, DI
-	TESTQ BX, BX
-	JZ    done2
+// Requires: AVX, AVX512F
+TEXT ·QuantizeBlocksF32ToQ4_1AVX512(SB), $2752-56
+	XORQ  AX, AX
+	MOVQ  y+0(FP), DX
+	MOVQ  x+8(FP), BX
+	MOVQ  count+24(FP), SI
+	MOVQ  n+16(FP), DI
+	TESTQ SI, SI
+	JZ    done7
+	TESTQ DI, DI
+	JZ    done7
+	MOVQ  DX, R8
+	MOVQ  BX, R9
 
-vector1:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R10
-	CMPQ R10, $0x20
-	JLT  next4
+group1:
+	XORQ R10, R10
 
-block3:
-	MOVQ          ahead+48(FP), R12
-	LEAQ          (R9), R11
-	ADDQ          R12, R11
-	PREFETCHT1    (R11)
-	PREFETCHT1    64(R11)
-	VMOVUPS       (R9), Z0
-	VMOVUPS       64(R9), Z1
-	VCMPPS        $0x03, Z1, Z0, K1
-	KORTESTW      K1, K1
-	JNZ           notFinite5
-	VMINPS        Z1, Z0, Z2
-	VEXTRACTI64X4 $0x01, Z2, Y3
-	VMINPS        Y3, Y2, Y2
-	VEXTRACTI128  $0x01, Y2, X3
-	VMINPS        X2, X3, X3
-	VPSHUFD       $0x4e, X3, X2
-	VMINPS        X2, X3, X3
-	VPSHUFD       $0xb1, X3, X2
-	VMINPS        X2, X3, X3
-	VBROADCASTSS  X3, Z2
-	VMAXPS        Z1, Z0, Z3
-	VEXTRACTI64X4 $0x01, Z3, Y4
-	VMAXPS        Y4, Y3, Y3
-	VEXTRACTI128  $0x01, Y3, X4
-	VMAXPS        X3, X4, X4
-	VPSHUFD       $0x4e, X4, X3
-	VMAXPS        X3, X4, X4
-	VPSHUFD       $0xb1, X4, X3
-	VMAXPS        X3, X4, X4
-	VBROADCASTSS  X4, Z3
-	VSUBPS        X2, X3, X4
-	VPAND         magnitude32<>+0(SB), X4, X4
-	VMOVD         X4, R11
-	CMPL          R11, $0x7f800000
-	JCC           notFinite5
-	VMOVAPS       X2, X3
-	VMOVD         X3, R11
-	ADDL          R11, R11
-	JZ            zero7
+lane2:
+	MOVQ       R9, (SP)(R10*8)
+	MOVQ       R8, 128(SP)(R10*8)
+	MOVQ       ahead+48(FP), R12
+	LEAQ       (R9), R11
+	ADDQ       R12, R11
+	PREFETCHT1 (R11)
+	PREFETCHT1 64(R11)
+	VMOVUPS    (R9), Z0
+	VMOVUPS    64(R9), Z1
+	VMINPS     Z1, Z0, Z2
+	VMAXPS     Z1, Z0, Z3
+	VCMPPS     $0x03, Z1, Z0, K1
+	KORTESTW   K1, K1
+	JNZ        nan8
 
-signed8:
-	VCVTPS2PH    $0x00, X3, X3
-	VPEXTRW      $0x00, X3, 2(R8)
-	VSUBPS       Z2, Z0, Z0
-	VSUBPS       Z2, Z1, Z1
-	VDIVPS       divisorQ4_1<>+0(SB), X4, X4
-	VCVTPS2PH    $0x00, X4, X2
-	VPEXTRW      $0x00, X2, (R8)
-	VMOVUPS      one32<>+0(SB), X2
-	VDIVPS       X4, X2, X2
-	VPAND        magnitude32<>+0(SB), X2, X3
-	VCMPPS       $0x11, exponent32<>+0(SB), X3, X3
-	VPAND        X3, X2, X2
-	VBROADCASTSS X2, Z2
-	VMULPS       Z2, Z0, Z0
-	VMULPS       Z2, Z1, Z1
-	VADDPS.BCST  halfQ4_1<>+0(SB), Z0, Z0
-	VCVTTPS2DQ   Z0, Z0
+store9:
+	MOVQ    R10, R11
+	SHLQ    $0x06, R11
+	VMOVUPS Z2, 512(SP)(R11*1)
+	VMOVUPS Z3, 1536(SP)(R11*1)
+	CMPQ    DI, $0x20
+	JBE     next3
+	SUBQ    $0x20, DI
+	ADDQ    $0x00000080, R9
+	ADDQ    $0x14, R8
+
+found5:
+	INCQ R10
+	CMPQ R10, $0x10
+	JB   lane2
+
+full6:
+	XORQ  R11, R11
+	TESTQ AX, AX
+	JZ    written17
+
+block11:
+	MOVQ 256(SP)(R11*8), R12
+	MOVQ 384(SP)(R11*8), R13
+	BTL  R11, CX
+	JCS  special13
+
+usual12:
+	MOVL         2560(SP)(R11*4), R14
+	VBROADCASTSS 2624(SP)(R11*4), Z0
+	MOVL         R14, (R13)
+	VBROADCASTSS 2688(SP)(R11*4), Z1
+	VSUBPS       (R12), Z1, Z2
+	VMULPS       Z0, Z2, Z2
+	VSUBPS       64(R12), Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VADDPS.BCST  halfQ4_1<>+0(SB), Z2, Z2
+	VCVTTPS2DQ   Z2, Z2
 	VADDPS.BCST  halfQ4_1<>+0(SB), Z1, Z1
 	VCVTTPS2DQ   Z1, Z1
-	VPMINSD      largestCodeQ4_1<>+0(SB), Z0, Z0
+	VPMINSD      largestCodeQ4_1<>+0(SB), Z2, Z2
 	VPMINSD      largestCodeQ4_1<>+0(SB), Z1, Z1
 	VPSLLD       $0x04, Z1, Z1
-	VPORD        Z1, Z0, Z0
-	VPMOVDB      Z0, 4(R8)
+	VPORD        Z1, Z2, Z2
+	VPMOVDB      Z2, 4(R13)
 
-written6:
-	ADDQ $0x00000080, R9
-	ADDQ $0x14, R8
-	SUBQ $0x20, R10
-	CMPQ R10, $0x20
-	JGE  block3
+next14:
+	INCQ R11
+	CMPQ R11, AX
+	JB   block11
 
-next4:
-	ADDQ SI, AX
-	ADDQ DI, CX
-	DECQ BX
-	JNZ  vector1
-
-done2:
+written17:
+	TESTQ R10, R10
+	JNZ   more10
 	VZEROUPPER
 	RET
 
-zero7:
-	VCMPPS   $0x00, Z2, Z0, K1
-	VCMPPS   $0x00, Z2, Z1, K2
-	KUNPCKWD K1, K2, K1
-	KMOVD    K1, R11
-	BSFL     R11, R11
-	VMOVSS   (R9)(R11*4), X3
-	VMOVAPS  X3, X3
-	JMP      signed8
+more10:
+	MOVQ         R10, AX
+	VMOVUPS      (SP), Z0
+	VMOVUPS      Z0, 256(SP)
+	VMOVUPS      128(SP), Z0
+	VMOVUPS      Z0, 384(SP)
+	VMOVUPS      64(SP), Z0
+	VMOVUPS      Z0, 320(SP)
+	VMOVUPS      192(SP), Z0
+	VMOVUPS      Z0, 448(SP)
+	VMOVUPS      512(SP), Z0
+	VMOVUPS      576(SP), Z1
+	VMOVUPS      640(SP), Z2
+	VMOVUPS      704(SP), Z3
+	VPUNPCKLDQ   Z1, Z0, Z6
+	VPUNPCKHDQ   Z1, Z0, Z0
+	VMINPS       Z0, Z6, Z6
+	VPUNPCKLDQ   Z3, Z2, Z0
+	VPUNPCKHDQ   Z3, Z2, Z1
+	VMINPS       Z1, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z6, Z1
+	VPUNPCKHQDQ  Z0, Z6, Z0
+	VMINPS       Z0, Z1, Z1
+	VMOVUPS      768(SP), Z0
+	VMOVUPS      832(SP), Z2
+	VMOVUPS      896(SP), Z3
+	VMOVUPS      960(SP), Z6
+	VPUNPCKLDQ   Z2, Z0, Z7
+	VPUNPCKHDQ   Z2, Z0, Z0
+	VMINPS       Z0, Z7, Z7
+	VPUNPCKLDQ   Z6, Z3, Z0
+	VPUNPCKHDQ   Z6, Z3, Z2
+	VMINPS       Z2, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z7, Z2
+	VPUNPCKHQDQ  Z0, Z7, Z0
+	VMINPS       Z0, Z2, Z2
+	VMOVUPS      1024(SP), Z0
+	VMOVUPS      1088(SP), Z3
+	VMOVUPS      1152(SP), Z6
+	VMOVUPS      1216(SP), Z7
+	VPUNPCKLDQ   Z3, Z0, Z8
+	VPUNPCKHDQ   Z3, Z0, Z0
+	VMINPS       Z0, Z8, Z8
+	VPUNPCKLDQ   Z7, Z6, Z0
+	VPUNPCKHDQ   Z7, Z6, Z3
+	VMINPS       Z3, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z8, Z3
+	VPUNPCKHQDQ  Z0, Z8, Z0
+	VMINPS       Z0, Z3, Z3
+	VMOVUPS      1280(SP), Z0
+	VMOVUPS      1344(SP), Z6
+	VMOVUPS      1408(SP), Z7
+	VMOVUPS      1472(SP), Z8
+	VPUNPCKLDQ   Z6, Z0, Z9
+	VPUNPCKHDQ   Z6, Z0, Z0
+	VMINPS       Z0, Z9, Z9
+	VPUNPCKLDQ   Z8, Z7, Z0
+	VPUNPCKHDQ   Z8, Z7, Z6
+	VMINPS       Z6, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z9, Z6
+	VPUNPCKHQDQ  Z0, Z9, Z0
+	VMINPS       Z0, Z6, Z6
+	VSHUFI64X2   $0x88, Z2, Z1, Z0
+	VSHUFI64X2   $0xdd, Z2, Z1, Z1
+	VMINPS       Z1, Z0, Z0
+	VSHUFI64X2   $0x88, Z6, Z3, Z1
+	VSHUFI64X2   $0xdd, Z6, Z3, Z2
+	VMINPS       Z2, Z1, Z1
+	VSHUFI64X2   $0x88, Z1, Z0, Z2
+	VSHUFI64X2   $0xdd, Z1, Z0, Z0
+	VMINPS       Z0, Z2, Z2
+	VMOVUPS      1536(SP), Z0
+	VMOVUPS      1600(SP), Z1
+	VMOVUPS      1664(SP), Z3
+	VMOVUPS      1728(SP), Z6
+	VPUNPCKLDQ   Z1, Z0, Z7
+	VPUNPCKHDQ   Z1, Z0, Z0
+	VMAXPS       Z0, Z7, Z7
+	VPUNPCKLDQ   Z6, Z3, Z0
+	VPUNPCKHDQ   Z6, Z3, Z1
+	VMAXPS       Z1, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z7, Z1
+	VPUNPCKHQDQ  Z0, Z7, Z0
+	VMAXPS       Z0, Z1, Z1
+	VMOVUPS      1792(SP), Z0
+	VMOVUPS      1856(SP), Z3
+	VMOVUPS      1920(SP), Z6
+	VMOVUPS      1984(SP), Z7
+	VPUNPCKLDQ   Z3, Z0, Z8
+	VPUNPCKHDQ   Z3, Z0, Z0
+	VMAXPS       Z0, Z8, Z8
+	VPUNPCKLDQ   Z7, Z6, Z0
+	VPUNPCKHDQ   Z7, Z6, Z3
+	VMAXPS       Z3, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z8, Z3
+	VPUNPCKHQDQ  Z0, Z8, Z0
+	VMAXPS       Z0, Z3, Z3
+	VMOVUPS      2048(SP), Z0
+	VMOVUPS      2112(SP), Z6
+	VMOVUPS      2176(SP), Z7
+	VMOVUPS      2240(SP), Z8
+	VPUNPCKLDQ   Z6, Z0, Z9
+	VPUNPCKHDQ   Z6, Z0, Z0
+	VMAXPS       Z0, Z9, Z9
+	VPUNPCKLDQ   Z8, Z7, Z0
+	VPUNPCKHDQ   Z8, Z7, Z6
+	VMAXPS       Z6, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z9, Z6
+	VPUNPCKHQDQ  Z0, Z9, Z0
+	VMAXPS       Z0, Z6, Z6
+	VMOVUPS      2304(SP), Z0
+	VMOVUPS      2368(SP), Z7
+	VMOVUPS      2432(SP), Z8
+	VMOVUPS      2496(SP), Z9
+	VPUNPCKLDQ   Z7, Z0, Z10
+	VPUNPCKHDQ   Z7, Z0, Z0
+	VMAXPS       Z0, Z10, Z10
+	VPUNPCKLDQ   Z9, Z8, Z0
+	VPUNPCKHDQ   Z9, Z8, Z7
+	VMAXPS       Z7, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z10, Z7
+	VPUNPCKHQDQ  Z0, Z10, Z0
+	VMAXPS       Z0, Z7, Z7
+	VSHUFI64X2   $0x88, Z3, Z1, Z0
+	VSHUFI64X2   $0xdd, Z3, Z1, Z1
+	VMAXPS       Z1, Z0, Z0
+	VSHUFI64X2   $0x88, Z7, Z6, Z1
+	VSHUFI64X2   $0xdd, Z7, Z6, Z3
+	VMAXPS       Z3, Z1, Z1
+	VSHUFI64X2   $0x88, Z1, Z0, Z3
+	VSHUFI64X2   $0xdd, Z1, Z0, Z0
+	VMAXPS       Z0, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	VBROADCASTSS exponent32<>+0(SB), Z1
+	VSUBPS       Z2, Z3, Z6
+	VPANDD       Z0, Z6, Z6
+	VBROADCASTSS divisorQ4_1<>+0(SB), Z3
+	VDIVPS       Z3, Z6, Z3
+	VCMPPS       $0x00, Z4, Z2, K1
+	VMOVUPS      Z2, 2688(SP)
+	VCVTPS2PH    $0x00, Z3, Y8
+	VPMOVZXWD    Y8, Z7
+	VCVTPS2PH    $0x00, Z2, Y8
+	VPMOVZXWD    Y8, Z2
+	VPSLLD       $0x10, Z2, Z2
+	VPADDD       Z2, Z7, Z7
+	VMOVUPS      Z7, 2560(SP)
+	VBROADCASTSS minusOne<>+0(SB), Z2
+	VDIVPS       Z3, Z2, Z2
+	VPANDD       Z0, Z2, Z3
+	VCMPPS       $0x11, Z1, Z3, K2
+	VBLENDMPS    Z2, Z4, K2, Z2
+	VMOVUPS      Z2, 2624(SP)
+	KMOVW        K1, CX
+	VCMPPS       $0x15, Z1, Z6, K1
+	KMOVW        K1, R10
+	ORL          R10, CX
+	SHLL         $0x10, R10
+	ORL          R10, CX
+	TESTQ        SI, SI
+	JNZ          group1
+	XORQ         R10, R10
+	JMP          full6
 
-notFinite5:
+done7:
+	VZEROUPPER
+	RET
+
+nan8:
+	VBROADCASTSS nan32<>+0(SB), Z3
+	JMP          store9
+
+special13:
+	LEAL    16(R11), R15
+	BTL     R15, CX
+	JCC     same15
 	VPXOR   X0, X0, X0
-	VMOVQ   X0, (R8)
-	VMOVUPS X0, 4(R8)
-	MOVW    $0x7e00, (R8)
-	JMP     written6
+	VMOVQ   X0, (R13)
+	VMOVUPS X0, 4(R13)
+	MOVW    $0x7e00, (R13)
+	JMP     next14
+
+same15:
+	XORQ R15, R15
+
+first16:
+	CMPQ R15, $0x20
+	JE   usual12
+	MOVL (R12)(R15*4), R14
+	INCQ R15
+	XORL 2688(SP)(R11*4), R14
+	ADDL R14, R14
+	JNZ  first16
+	JCC  usual12
+	XORL $0x80000000, 2560(SP)(R11*4)
+	JMP  usual12
+
+next3:
+	CMPQ SI, $0x01
+	JBE  last4
+	DECQ SI
+	MOVQ xStride+40(FP), DI
+	LEAQ (BX)(DI*4), BX
+	ADDQ yStride+32(FP), DX
+	MOVQ BX, R9
+	MOVQ DX, R8
+	MOVQ n+16(FP), DI
+	JMP  found5
+
+last4:
+	XORQ   SI, SI
+	INCQ   R10
+	MOVQ   R10, R11
+	SHLQ   $0x06, R11
+	VPXORD Z5, Z5, Z5
+
+missing18:
+	CMPQ    R11, $0x00000400
+	JAE     cleared19
+	VMOVUPS Z5, 512(SP)(R11*1)
+	VMOVUPS Z5, 1536(SP)(R11*1)
+	ADDQ    $0x40, R11
+	JMP     missing18
+
+cleared19:
+	JMP full6
 
 DATA largestCodeQ4_1<>+0(SB)/8, $0x0000000f0000000f
 DATA largestCodeQ4_1<>+8(SB)/8, $0x0000000f0000000f
@@ -595,134 +1315,267 @@ GLOBL largestCodeQ4_1<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ5_0AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 // Requires: AVX, AVX2, F16C
-TEXT ·QuantizeBlocksF32ToQ5_0AVX2(SB), $0-56
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	MOVQ  xStride+40(FP), DI
-	SHLQ  $0x02, DI
-	TESTQ BX, BX
-	JZ    done2
+TEXT ·QuantizeBlocksF32ToQ5_0AVX2(SB), $864-56
+	VMOVUPS inOrder256<>+0(SB), Y0
+	XORQ    AX, AX
+	MOVQ    y+0(FP), DX
+	MOVQ    x+8(FP), BX
+	MOVQ    count+24(FP), SI
+	MOVQ    n+16(FP), DI
+	TESTQ   SI, SI
+	JZ      done7
+	TESTQ   DI, DI
+	JZ      done7
+	MOVQ    DX, R8
+	MOVQ    BX, R9
 
-vector1:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R10
-	CMPQ R10, $0x20
-	JLT  next4
+group1:
+	XORQ R10, R10
 
-block3:
-	MOVQ         ahead+48(FP), R12
-	LEAQ         (R9), R11
-	ADDQ         R12, R11
-	PREFETCHT1   (R11)
-	PREFETCHT1   64(R11)
-	VMOVUPS      (R9), X0
-	VINSERTF128  $0x01, 64(R9), Y0, Y0
-	VMOVUPS      16(R9), X1
-	VINSERTF128  $0x01, 80(R9), Y1, Y1
-	VMOVUPS      32(R9), X2
-	VINSERTF128  $0x01, 96(R9), Y2, Y2
-	VMOVUPS      48(R9), X3
-	VINSERTF128  $0x01, 112(R9), Y3, Y3
-	VPAND        magnitude32<>+0(SB), Y0, Y4
-	VPAND        magnitude32<>+0(SB), Y1, Y5
-	VPAND        magnitude32<>+0(SB), Y2, Y6
-	VPAND        magnitude32<>+0(SB), Y3, Y7
-	VPMAXUD      Y5, Y4, Y8
-	VPMAXUD      Y6, Y8, Y8
-	VPMAXUD      Y7, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VPMAXUD      X8, X9, X9
-	VPSHUFD      $0x4e, X9, X8
-	VPMAXUD      X8, X9, X9
-	VPSHUFD      $0xb1, X9, X8
-	VPMAXUD      X8, X9, X9
-	VBROADCASTSS X9, Y8
-	VMOVD        X8, R11
-	CMPL         R11, $0x7f800000
-	JCC          notFinite5
-	VPCMPEQD     Y8, Y4, Y4
-	VPCMPEQD     Y8, Y5, Y5
-	VPCMPEQD     Y8, Y6, Y6
-	VPCMPEQD     Y8, Y7, Y7
-	VPACKSSDW    Y5, Y4, Y4
-	VPACKSSDW    Y7, Y6, Y5
-	VPACKSSWB    Y5, Y4, Y4
-	VPMOVMSKB    Y4, R11
-	BSFL         R11, R11
-	VMOVSS       (R9)(R11*4), X4
-	VXORPS       X5, X5, X5
-	VADDPS       X5, X4, X4
-	VMULPS       dividedQ5_0<>+0(SB), X4, X4
-	VCVTPS2PH    $0x00, X4, X5
-	VPEXTRW      $0x00, X5, (R8)
-	VMOVUPS      one32<>+0(SB), X5
-	VDIVPS       X4, X5, X5
-	VPAND        magnitude32<>+0(SB), X5, X4
-	VCMPPS       $0x11, exponent32<>+0(SB), X4, X4
-	VPAND        X4, X5, X5
-	VBROADCASTSS X5, Y4
-	VMULPS       Y4, Y0, Y0
-	VMULPS       Y4, Y1, Y1
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y4, Y3, Y3
-	VADDPS       halfQ5_0<>+0(SB), Y0, Y0
-	VCVTTPS2DQ   Y0, Y0
-	VADDPS       halfQ5_0<>+0(SB), Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
+lane2:
+	MOVQ       R9, (SP)(R10*8)
+	MOVQ       R8, 64(SP)(R10*8)
+	MOVQ       ahead+48(FP), R12
+	LEAQ       (R9), R11
+	ADDQ       R12, R11
+	PREFETCHT1 (R11)
+	PREFETCHT1 64(R11)
+	VMOVUPS    (R9), Y1
+	VMOVUPS    32(R9), Y2
+	VMOVUPS    64(R9), Y3
+	VMOVUPS    96(R9), Y4
+	VPMAXSD    Y2, Y1, Y5
+	VPMAXSD    Y3, Y5, Y5
+	VPMAXSD    Y4, Y5, Y5
+	VPMAXUD    Y2, Y1, Y1
+	VPMAXUD    Y3, Y1, Y1
+	VPMAXUD    Y4, Y1, Y1
+	MOVQ       R10, R11
+	SHLQ       $0x05, R11
+	VMOVUPS    Y5, 256(SP)(R11*1)
+	VMOVUPS    Y1, 512(SP)(R11*1)
+	CMPQ       DI, $0x20
+	JBE        next3
+	SUBQ       $0x20, DI
+	ADDQ       $0x00000080, R9
+	ADDQ       $0x16, R8
+
+found5:
+	INCQ R10
+	CMPQ R10, $0x08
+	JB   lane2
+
+full6:
+	XORQ  R11, R11
+	TESTQ AX, AX
+	JZ    written15
+
+block9:
+	MOVQ 128(SP)(R11*8), R12
+	MOVQ 192(SP)(R11*8), R13
+	BTL  R11, CX
+	JCS  special11
+
+usual10:
+	MOVL         768(SP)(R11*4), R14
+	VBROADCASTSS 800(SP)(R11*4), Y1
+	MOVW         R14, (R13)
+	VMULPS       (R12), Y1, Y2
+	VMULPS       32(R12), Y1, Y3
+	VMULPS       64(R12), Y1, Y4
+	VMULPS       96(R12), Y1, Y1
 	VADDPS       halfQ5_0<>+0(SB), Y2, Y2
 	VCVTTPS2DQ   Y2, Y2
 	VADDPS       halfQ5_0<>+0(SB), Y3, Y3
 	VCVTTPS2DQ   Y3, Y3
-	VPACKSSDW    Y1, Y0, Y4
-	VPACKSSDW    Y3, Y2, Y5
-	VPACKUSWB    Y5, Y4, Y4
-	VPMINUB      largestCodesQ5_0<>+0(SB), Y4, Y4
-	VPSLLW       $0x03, Y4, Y5
-	VPMOVMSKB    Y5, R11
-	MOVL         R11, 2(R8)
-	VPAND        low8<>+0(SB), Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X0
-	VPSLLW       $0x04, X0, X0
-	VPOR         X0, X4, X0
-	VMOVUPS      X0, 6(R8)
+	VADDPS       halfQ5_0<>+0(SB), Y4, Y4
+	VCVTTPS2DQ   Y4, Y4
+	VADDPS       halfQ5_0<>+0(SB), Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VPACKSSDW    Y3, Y2, Y2
+	VPACKSSDW    Y1, Y4, Y1
+	VPACKUSWB    Y1, Y2, Y1
+	VPERMD       Y1, Y0, Y1
+	VPMINUB      largestCodesQ5_0<>+0(SB), Y1, Y1
+	VPSLLW       $0x03, Y1, Y2
+	VPMOVMSKB    Y2, R12
+	MOVL         R12, 2(R13)
+	VPAND        low8<>+0(SB), Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPSLLW       $0x04, X2, X2
+	VPOR         X2, X1, X2
+	VMOVUPS      X2, 6(R13)
 
-written6:
-	ADDQ $0x00000080, R9
-	ADDQ $0x16, R8
-	SUBQ $0x20, R10
-	CMPQ R10, $0x20
-	JGE  block3
+next12:
+	INCQ R11
+	CMPQ R11, AX
+	JB   block9
 
-next4:
-	ADDQ SI, AX
-	ADDQ DI, CX
-	DECQ BX
-	JNZ  vector1
-
-done2:
+written15:
+	TESTQ R10, R10
+	JNZ   more8
 	VZEROUPPER
 	RET
 
-notFinite5:
-	VPXOR   X0, X0, X0
-	VMOVQ   X0, (R8)
-	VMOVUPS X0, 6(R8)
-	MOVW    $0x7e00, (R8)
-	JMP     written6
+more8:
+	MOVQ        R10, AX
+	VMOVUPS     (SP), Y1
+	VMOVUPS     Y1, 128(SP)
+	VMOVUPS     64(SP), Y1
+	VMOVUPS     Y1, 192(SP)
+	VMOVUPS     32(SP), Y1
+	VMOVUPS     Y1, 160(SP)
+	VMOVUPS     96(SP), Y1
+	VMOVUPS     Y1, 224(SP)
+	VMOVUPS     256(SP), Y1
+	VMOVUPS     288(SP), Y2
+	VMOVUPS     320(SP), Y3
+	VMOVUPS     352(SP), Y4
+	VPUNPCKLDQ  Y2, Y1, Y5
+	VPUNPCKHDQ  Y2, Y1, Y1
+	VPMAXSD     Y1, Y5, Y5
+	VPUNPCKLDQ  Y4, Y3, Y1
+	VPUNPCKHDQ  Y4, Y3, Y2
+	VPMAXSD     Y2, Y1, Y1
+	VPUNPCKLQDQ Y1, Y5, Y2
+	VPUNPCKHQDQ Y1, Y5, Y1
+	VPMAXSD     Y1, Y2, Y2
+	VMOVUPS     384(SP), Y1
+	VMOVUPS     416(SP), Y3
+	VMOVUPS     448(SP), Y4
+	VMOVUPS     480(SP), Y5
+	VPUNPCKLDQ  Y3, Y1, Y6
+	VPUNPCKHDQ  Y3, Y1, Y1
+	VPMAXSD     Y1, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y1
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VPMAXSD     Y3, Y1, Y1
+	VPUNPCKLQDQ Y1, Y6, Y3
+	VPUNPCKHQDQ Y1, Y6, Y1
+	VPMAXSD     Y1, Y3, Y3
+	VPERM2I128  $0x20, Y3, Y2, Y1
+	VPERM2I128  $0x31, Y3, Y2, Y2
+	VPMAXSD     Y2, Y1, Y1
+	VMOVUPS     512(SP), Y2
+	VMOVUPS     544(SP), Y3
+	VMOVUPS     576(SP), Y4
+	VMOVUPS     608(SP), Y5
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y2
+	VPMAXUD     Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y2
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VPMAXUD     Y2, Y3, Y3
+	VMOVUPS     640(SP), Y2
+	VMOVUPS     672(SP), Y4
+	VMOVUPS     704(SP), Y5
+	VMOVUPS     736(SP), Y6
+	VPUNPCKLDQ  Y4, Y2, Y7
+	VPUNPCKHDQ  Y4, Y2, Y2
+	VPMAXUD     Y2, Y7, Y7
+	VPUNPCKLDQ  Y6, Y5, Y2
+	VPUNPCKHDQ  Y6, Y5, Y4
+	VPMAXUD     Y4, Y2, Y2
+	VPUNPCKLQDQ Y2, Y7, Y4
+	VPUNPCKHQDQ Y2, Y7, Y2
+	VPMAXUD     Y2, Y4, Y4
+	VPERM2I128  $0x20, Y4, Y3, Y2
+	VPERM2I128  $0x31, Y4, Y3, Y3
+	VPMAXUD     Y3, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	VADDPS      Y3, Y1, Y1
+	VADDPS      Y3, Y2, Y2
+	VPAND       magnitude32<>+0(SB), Y1, Y4
+	VPAND       magnitude32<>+0(SB), Y2, Y5
+	VPMAXUD     Y4, Y5, Y5
+	VPSUBD      Y2, Y1, Y4
+	VPCMPEQD    sign32<>+0(SB), Y4, Y6
+	VCMPPS      $0x00, Y5, Y1, Y4
+	VBLENDVPS   Y4, Y1, Y2, Y2
+	VMULPS      dividedQ5_0<>+0(SB), Y2, Y4
+	VMOVUPS     Y2, 832(SP)
+	VCVTPS2PH   $0x00, Y4, X1
+	VPMOVZXWD   X1, Y1
+	VMOVUPS     Y1, 768(SP)
+	VMOVUPS     one32<>+0(SB), Y1
+	VDIVPS      Y4, Y1, Y1
+	VPAND       magnitude32<>+0(SB), Y1, Y4
+	VCMPPS      $0x11, exponent32<>+0(SB), Y4, Y2
+	VBLENDVPS   Y2, Y1, Y3, Y1
+	VMOVUPS     Y1, 800(SP)
+	VMOVMSKPS   Y6, CX
+	VCMPPS      $0x15, exponent32<>+0(SB), Y5, Y1
+	VMOVMSKPS   Y1, R10
+	ORL         R10, CX
+	SHLL        $0x10, R10
+	ORL         R10, CX
+	TESTQ       SI, SI
+	JNZ         group1
+	XORQ        R10, R10
+	JMP         full6
 
-DATA dividedQ5_0<>+0(SB)/8, $0xbd800000bd800000
-DATA dividedQ5_0<>+8(SB)/8, $0xbd800000bd800000
-DATA dividedQ5_0<>+16(SB)/8, $0xbd800000bd800000
-DATA dividedQ5_0<>+24(SB)/8, $0xbd800000bd800000
-DATA dividedQ5_0<>+32(SB)/8, $0xbd800000bd800000
-DATA dividedQ5_0<>+40(SB)/8, $0xbd800000bd800000
-DATA dividedQ5_0<>+48(SB)/8, $0xbd800000bd800000
-DATA dividedQ5_0<>+56(SB)/8, $0xbd800000bd800000
-GLOBL dividedQ5_0<>(SB), RODATA|NOPTR, $64
+done7:
+	VZEROUPPER
+	RET
+
+special11:
+	LEAL    16(R11), R15
+	BTL     R15, CX
+	JCC     same13
+	VPXOR   X1, X1, X1
+	VMOVQ   X1, (R13)
+	VMOVUPS X1, 6(R13)
+	MOVW    $0x7e00, (R13)
+	JMP     next12
+
+same13:
+	XORQ R15, R15
+
+first14:
+	CMPQ R15, $0x20
+	JE   usual10
+	MOVL (R12)(R15*4), R14
+	INCQ R15
+	XORL 832(SP)(R11*4), R14
+	ADDL R14, R14
+	JNZ  first14
+	JCC  usual10
+	XORL $0x00008000, 768(SP)(R11*4)
+	XORL $0x80000000, 800(SP)(R11*4)
+	JMP  usual10
+
+next3:
+	CMPQ SI, $0x01
+	JBE  last4
+	DECQ SI
+	MOVQ xStride+40(FP), DI
+	LEAQ (BX)(DI*4), BX
+	ADDQ yStride+32(FP), DX
+	MOVQ BX, R9
+	MOVQ DX, R8
+	MOVQ n+16(FP), DI
+	JMP  found5
+
+last4:
+	XORQ  SI, SI
+	INCQ  R10
+	MOVQ  R10, R11
+	SHLQ  $0x05, R11
+	VPXOR Y1, Y1, Y1
+
+missing16:
+	CMPQ    R11, $0x00000100
+	JAE     cleared17
+	VMOVUPS Y1, 256(SP)(R11*1)
+	VMOVUPS Y1, 512(SP)(R11*1)
+	ADDQ    $0x20, R11
+	JMP     missing16
+
+cleared17:
+	JMP full6
 
 DATA halfQ5_0<>+0(SB)/8, $0x4184000041840000
 DATA halfQ5_0<>+8(SB)/8, $0x4184000041840000
@@ -754,107 +1607,331 @@ DATA low8<>+48(SB)/8, $0x0f0f0f0f0f0f0f0f
 DATA low8<>+56(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL low8<>(SB), RODATA|NOPTR, $64
 
+DATA dividedQ5_0<>+0(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+8(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+16(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+24(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+32(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+40(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+48(SB)/8, $0xbd800000bd800000
+DATA dividedQ5_0<>+56(SB)/8, $0xbd800000bd800000
+GLOBL dividedQ5_0<>(SB), RODATA|NOPTR, $64
+
 // func QuantizeBlocksF32ToQ5_0AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, F16C
-TEXT ·QuantizeBlocksF32ToQ5_0AVX512(SB), $0-56
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	MOVQ  xStride+40(FP), DI
-	SHLQ  $0x02, DI
-	TESTQ BX, BX
-	JZ    done2
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·QuantizeBlocksF32ToQ5_0AVX512(SB), $2752-56
+	XORQ  AX, AX
+	MOVQ  y+0(FP), DX
+	MOVQ  x+8(FP), BX
+	MOVQ  count+24(FP), SI
+	MOVQ  n+16(FP), DI
+	TESTQ SI, SI
+	JZ    done7
+	TESTQ DI, DI
+	JZ    done7
+	MOVQ  DX, R8
+	MOVQ  BX, R9
 
-vector1:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R10
-	CMPQ R10, $0x20
-	JLT  next4
+group1:
+	XORQ R10, R10
 
-block3:
-	MOVQ          ahead+48(FP), R12
-	LEAQ          (R9), R11
-	ADDQ          R12, R11
-	PREFETCHT1    (R11)
-	PREFETCHT1    64(R11)
-	VMOVUPS       (R9), Z0
-	VMOVUPS       64(R9), Z1
-	VPANDD.BCST   magnitude32<>+0(SB), Z0, Z2
-	VPANDD.BCST   magnitude32<>+0(SB), Z1, Z3
-	VPMAXUD       Z3, Z2, Z4
-	VEXTRACTI64X4 $0x01, Z4, Y5
-	VPMAXUD       Y5, Y4, Y4
-	VEXTRACTI128  $0x01, Y4, X5
-	VPMAXUD       X4, X5, X5
-	VPSHUFD       $0x4e, X5, X4
-	VPMAXUD       X4, X5, X5
-	VPSHUFD       $0xb1, X5, X4
-	VPMAXUD       X4, X5, X5
-	VBROADCASTSS  X5, Z4
-	VMOVD         X4, R11
-	CMPL          R11, $0x7f800000
-	JCC           notFinite5
-	VPCMPEQD      Z4, Z2, K1
-	VPCMPEQD      Z4, Z3, K2
-	KUNPCKWD      K1, K2, K1
-	KMOVD         K1, R11
-	BSFL          R11, R11
-	VMOVSS        (R9)(R11*4), X2
-	VXORPS        X3, X3, X3
-	VADDPS        X3, X2, X2
-	VMULPS        dividedQ5_0<>+0(SB), X2, X2
-	VCVTPS2PH     $0x00, X2, X3
-	VPEXTRW       $0x00, X3, (R8)
-	VMOVUPS       one32<>+0(SB), X3
-	VDIVPS        X2, X3, X3
-	VPAND         magnitude32<>+0(SB), X3, X2
-	VCMPPS        $0x11, exponent32<>+0(SB), X2, X2
-	VPAND         X2, X3, X3
-	VBROADCASTSS  X3, Z2
-	VMULPS        Z2, Z0, Z0
-	VMULPS        Z2, Z1, Z1
-	VADDPS.BCST   halfQ5_0<>+0(SB), Z0, Z0
-	VCVTTPS2DQ    Z0, Z0
-	VADDPS.BCST   halfQ5_0<>+0(SB), Z1, Z1
-	VCVTTPS2DQ    Z1, Z1
-	VPMINSD       largestCodeQ5_0<>+0(SB), Z0, Z0
-	VPMINSD       largestCodeQ5_0<>+0(SB), Z1, Z1
-	VPTESTMD      fifth32<>+0(SB), Z0, K1
-	VPTESTMD      fifth32<>+0(SB), Z1, K2
-	KUNPCKWD      K1, K2, K1
-	KMOVD         K1, 2(R8)
-	VPANDD.BCST   low32<>+0(SB), Z0, Z0
-	VPANDD.BCST   low32<>+0(SB), Z1, Z1
-	VPSLLD        $0x04, Z1, Z1
-	VPORD         Z1, Z0, Z0
-	VPMOVDB       Z0, 6(R8)
+lane2:
+	MOVQ       R9, (SP)(R10*8)
+	MOVQ       R8, 128(SP)(R10*8)
+	MOVQ       ahead+48(FP), R12
+	LEAQ       (R9), R11
+	ADDQ       R12, R11
+	PREFETCHT1 (R11)
+	PREFETCHT1 64(R11)
+	VMOVUPS    (R9), Z0
+	VMOVUPS    64(R9), Z1
+	VPMAXSD    Z1, Z0, Z2
+	VPMAXUD    Z1, Z0, Z0
+	MOVQ       R10, R11
+	SHLQ       $0x06, R11
+	VMOVUPS    Z2, 512(SP)(R11*1)
+	VMOVUPS    Z0, 1536(SP)(R11*1)
+	CMPQ       DI, $0x20
+	JBE        next3
+	SUBQ       $0x20, DI
+	ADDQ       $0x00000080, R9
+	ADDQ       $0x16, R8
 
-written6:
-	ADDQ $0x00000080, R9
-	ADDQ $0x16, R8
-	SUBQ $0x20, R10
-	CMPQ R10, $0x20
-	JGE  block3
+found5:
+	INCQ R10
+	CMPQ R10, $0x10
+	JB   lane2
 
-next4:
-	ADDQ SI, AX
-	ADDQ DI, CX
-	DECQ BX
-	JNZ  vector1
+full6:
+	XORQ  R11, R11
+	TESTQ AX, AX
+	JZ    written15
 
-done2:
+block9:
+	MOVQ 256(SP)(R11*8), R12
+	MOVQ 384(SP)(R11*8), R13
+	BTL  R11, CX
+	JCS  special11
+
+usual10:
+	MOVL         2560(SP)(R11*4), R14
+	VBROADCASTSS 2624(SP)(R11*4), Z0
+	MOVW         R14, (R13)
+	VMULPS       (R12), Z0, Z1
+	VMULPS       64(R12), Z0, Z0
+	VADDPS.BCST  halfQ5_0<>+0(SB), Z1, Z1
+	VCVTTPS2DQ   Z1, Z1
+	VADDPS.BCST  halfQ5_0<>+0(SB), Z0, Z0
+	VCVTTPS2DQ   Z0, Z0
+	VPMINSD      largestCodeQ5_0<>+0(SB), Z1, Z1
+	VPMINSD      largestCodeQ5_0<>+0(SB), Z0, Z0
+	VPTESTMD     fifth32<>+0(SB), Z1, K1
+	VPTESTMD     fifth32<>+0(SB), Z0, K2
+	KUNPCKWD     K1, K2, K1
+	KMOVD        K1, 2(R13)
+	VPANDD.BCST  low32<>+0(SB), Z1, Z1
+	VPANDD.BCST  low32<>+0(SB), Z0, Z0
+	VPSLLD       $0x04, Z0, Z0
+	VPORD        Z0, Z1, Z1
+	VPMOVDB      Z1, 6(R13)
+
+next12:
+	INCQ R11
+	CMPQ R11, AX
+	JB   block9
+
+written15:
+	TESTQ R10, R10
+	JNZ   more8
 	VZEROUPPER
 	RET
 
-notFinite5:
+more8:
+	MOVQ         R10, AX
+	VMOVUPS      (SP), Z0
+	VMOVUPS      Z0, 256(SP)
+	VMOVUPS      128(SP), Z0
+	VMOVUPS      Z0, 384(SP)
+	VMOVUPS      64(SP), Z0
+	VMOVUPS      Z0, 320(SP)
+	VMOVUPS      192(SP), Z0
+	VMOVUPS      Z0, 448(SP)
+	VMOVUPS      512(SP), Z0
+	VMOVUPS      576(SP), Z1
+	VMOVUPS      640(SP), Z2
+	VMOVUPS      704(SP), Z5
+	VPUNPCKLDQ   Z1, Z0, Z6
+	VPUNPCKHDQ   Z1, Z0, Z0
+	VPMAXSD      Z0, Z6, Z6
+	VPUNPCKLDQ   Z5, Z2, Z0
+	VPUNPCKHDQ   Z5, Z2, Z1
+	VPMAXSD      Z1, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z6, Z1
+	VPUNPCKHQDQ  Z0, Z6, Z0
+	VPMAXSD      Z0, Z1, Z1
+	VMOVUPS      768(SP), Z0
+	VMOVUPS      832(SP), Z2
+	VMOVUPS      896(SP), Z5
+	VMOVUPS      960(SP), Z6
+	VPUNPCKLDQ   Z2, Z0, Z7
+	VPUNPCKHDQ   Z2, Z0, Z0
+	VPMAXSD      Z0, Z7, Z7
+	VPUNPCKLDQ   Z6, Z5, Z0
+	VPUNPCKHDQ   Z6, Z5, Z2
+	VPMAXSD      Z2, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z7, Z2
+	VPUNPCKHQDQ  Z0, Z7, Z0
+	VPMAXSD      Z0, Z2, Z2
+	VMOVUPS      1024(SP), Z0
+	VMOVUPS      1088(SP), Z5
+	VMOVUPS      1152(SP), Z6
+	VMOVUPS      1216(SP), Z7
+	VPUNPCKLDQ   Z5, Z0, Z8
+	VPUNPCKHDQ   Z5, Z0, Z0
+	VPMAXSD      Z0, Z8, Z8
+	VPUNPCKLDQ   Z7, Z6, Z0
+	VPUNPCKHDQ   Z7, Z6, Z5
+	VPMAXSD      Z5, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z8, Z5
+	VPUNPCKHQDQ  Z0, Z8, Z0
+	VPMAXSD      Z0, Z5, Z5
+	VMOVUPS      1280(SP), Z0
+	VMOVUPS      1344(SP), Z6
+	VMOVUPS      1408(SP), Z7
+	VMOVUPS      1472(SP), Z8
+	VPUNPCKLDQ   Z6, Z0, Z9
+	VPUNPCKHDQ   Z6, Z0, Z0
+	VPMAXSD      Z0, Z9, Z9
+	VPUNPCKLDQ   Z8, Z7, Z0
+	VPUNPCKHDQ   Z8, Z7, Z6
+	VPMAXSD      Z6, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z9, Z6
+	VPUNPCKHQDQ  Z0, Z9, Z0
+	VPMAXSD      Z0, Z6, Z6
+	VSHUFI64X2   $0x88, Z2, Z1, Z0
+	VSHUFI64X2   $0xdd, Z2, Z1, Z1
+	VPMAXSD      Z1, Z0, Z0
+	VSHUFI64X2   $0x88, Z6, Z5, Z1
+	VSHUFI64X2   $0xdd, Z6, Z5, Z2
+	VPMAXSD      Z2, Z1, Z1
+	VSHUFI64X2   $0x88, Z1, Z0, Z2
+	VSHUFI64X2   $0xdd, Z1, Z0, Z0
+	VPMAXSD      Z0, Z2, Z2
+	VMOVUPS      1536(SP), Z0
+	VMOVUPS      1600(SP), Z1
+	VMOVUPS      1664(SP), Z5
+	VMOVUPS      1728(SP), Z6
+	VPUNPCKLDQ   Z1, Z0, Z7
+	VPUNPCKHDQ   Z1, Z0, Z0
+	VPMAXUD      Z0, Z7, Z7
+	VPUNPCKLDQ   Z6, Z5, Z0
+	VPUNPCKHDQ   Z6, Z5, Z1
+	VPMAXUD      Z1, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z7, Z1
+	VPUNPCKHQDQ  Z0, Z7, Z0
+	VPMAXUD      Z0, Z1, Z1
+	VMOVUPS      1792(SP), Z0
+	VMOVUPS      1856(SP), Z5
+	VMOVUPS      1920(SP), Z6
+	VMOVUPS      1984(SP), Z7
+	VPUNPCKLDQ   Z5, Z0, Z8
+	VPUNPCKHDQ   Z5, Z0, Z0
+	VPMAXUD      Z0, Z8, Z8
+	VPUNPCKLDQ   Z7, Z6, Z0
+	VPUNPCKHDQ   Z7, Z6, Z5
+	VPMAXUD      Z5, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z8, Z5
+	VPUNPCKHQDQ  Z0, Z8, Z0
+	VPMAXUD      Z0, Z5, Z5
+	VMOVUPS      2048(SP), Z0
+	VMOVUPS      2112(SP), Z6
+	VMOVUPS      2176(SP), Z7
+	VMOVUPS      2240(SP), Z8
+	VPUNPCKLDQ   Z6, Z0, Z9
+	VPUNPCKHDQ   Z6, Z0, Z0
+	VPMAXUD      Z0, Z9, Z9
+	VPUNPCKLDQ   Z8, Z7, Z0
+	VPUNPCKHDQ   Z8, Z7, Z6
+	VPMAXUD      Z6, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z9, Z6
+	VPUNPCKHQDQ  Z0, Z9, Z0
+	VPMAXUD      Z0, Z6, Z6
+	VMOVUPS      2304(SP), Z0
+	VMOVUPS      2368(SP), Z7
+	VMOVUPS      2432(SP), Z8
+	VMOVUPS      2496(SP), Z9
+	VPUNPCKLDQ   Z7, Z0, Z10
+	VPUNPCKHDQ   Z7, Z0, Z0
+	VPMAXUD      Z0, Z10, Z10
+	VPUNPCKLDQ   Z9, Z8, Z0
+	VPUNPCKHDQ   Z9, Z8, Z7
+	VPMAXUD      Z7, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z10, Z7
+	VPUNPCKHQDQ  Z0, Z10, Z0
+	VPMAXUD      Z0, Z7, Z7
+	VSHUFI64X2   $0x88, Z5, Z1, Z0
+	VSHUFI64X2   $0xdd, Z5, Z1, Z1
+	VPMAXUD      Z1, Z0, Z0
+	VSHUFI64X2   $0x88, Z7, Z6, Z1
+	VSHUFI64X2   $0xdd, Z7, Z6, Z5
+	VPMAXUD      Z5, Z1, Z1
+	VSHUFI64X2   $0x88, Z1, Z0, Z5
+	VSHUFI64X2   $0xdd, Z1, Z0, Z0
+	VPMAXUD      Z0, Z5, Z5
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSS magnitude32<>+0(SB), Z6
+	VBROADCASTSS exponent32<>+0(SB), Z7
+	VADDPS       Z3, Z2, Z2
+	VADDPS       Z3, Z5, Z5
+	VPANDD       Z6, Z2, Z0
+	VPANDD       Z6, Z5, Z1
+	VPMAXUD      Z0, Z1, Z1
+	VPSUBD       Z5, Z2, Z0
+	VPCMPEQD     sign32<>+0(SB), Z0, K1
+	VCMPPS       $0x00, Z1, Z2, K2
+	VBLENDMPS    Z2, Z5, K2, Z5
+	VBROADCASTSS dividedQ5_0<>+0(SB), Z0
+	VMULPS       Z0, Z5, Z0
+	VMOVUPS      Z5, 2688(SP)
+	VCVTPS2PH    $0x00, Z0, Y2
+	VPMOVZXWD    Y2, Z2
+	VMOVUPS      Z2, 2560(SP)
+	VBROADCASTSS one32<>+0(SB), Z2
+	VDIVPS       Z0, Z2, Z2
+	VPANDD       Z6, Z2, Z0
+	VCMPPS       $0x11, Z7, Z0, K2
+	VBLENDMPS    Z2, Z3, K2, Z2
+	VMOVUPS      Z2, 2624(SP)
+	KMOVW        K1, CX
+	VCMPPS       $0x15, Z7, Z1, K1
+	KMOVW        K1, R10
+	ORL          R10, CX
+	SHLL         $0x10, R10
+	ORL          R10, CX
+	TESTQ        SI, SI
+	JNZ          group1
+	XORQ         R10, R10
+	JMP          full6
+
+done7:
+	VZEROUPPER
+	RET
+
+special11:
+	LEAL    16(R11), R15
+	BTL     R15, CX
+	JCC     same13
 	VPXOR   X0, X0, X0
-	VMOVQ   X0, (R8)
-	VMOVUPS X0, 6(R8)
-	MOVW    $0x7e00, (R8)
-	JMP     written6
+	VMOVQ   X0, (R13)
+	VMOVUPS X0, 6(R13)
+	MOVW    $0x7e00, (R13)
+	JMP     next12
+
+same13:
+	XORQ R15, R15
+
+first14:
+	CMPQ R15, $0x20
+	JE   usual10
+	MOVL (R12)(R15*4), R14
+	INCQ R15
+	XORL 2688(SP)(R11*4), R14
+	ADDL R14, R14
+	JNZ  first14
+	JCC  usual10
+	XORL $0x00008000, 2560(SP)(R11*4)
+	XORL $0x80000000, 2624(SP)(R11*4)
+	JMP  usual10
+
+next3:
+	CMPQ SI, $0x01
+	JBE  last4
+	DECQ SI
+	MOVQ xStride+40(FP), DI
+	LEAQ (BX)(DI*4), BX
+	ADDQ yStride+32(FP), DX
+	MOVQ BX, R9
+	MOVQ DX, R8
+	MOVQ n+16(FP), DI
+	JMP  found5
+
+last4:
+	XORQ   SI, SI
+	INCQ   R10
+	MOVQ   R10, R11
+	SHLQ   $0x06, R11
+	VPXORD Z4, Z4, Z4
+
+missing16:
+	CMPQ    R11, $0x00000400
+	JAE     cleared17
+	VMOVUPS Z4, 512(SP)(R11*1)
+	VMOVUPS Z4, 1536(SP)(R11*1)
+	ADDQ    $0x40, R11
+	JMP     missing16
+
+cleared17:
+	JMP full6
 
 DATA largestCodeQ5_0<>+0(SB)/8, $0x0000001f0000001f
 DATA largestCodeQ5_0<>+8(SB)/8, $0x0000001f0000001f
@@ -888,162 +1965,281 @@ GLOBL low32<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeBlocksF32ToQ5_1AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 // Requires: AVX, AVX2, F16C
-TEXT ·QuantizeBlocksF32ToQ5_1AVX2(SB), $0-56
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	MOVQ  xStride+40(FP), DI
-	SHLQ  $0x02, DI
-	TESTQ BX, BX
-	JZ    done2
+TEXT ·QuantizeBlocksF32ToQ5_1AVX2(SB), $864-56
+	VMOVUPS inOrder256<>+0(SB), Y0
+	XORQ    AX, AX
+	MOVQ    y+0(FP), DX
+	MOVQ    x+8(FP), BX
+	MOVQ    count+24(FP), SI
+	MOVQ    n+16(FP), DI
+	TESTQ   SI, SI
+	JZ      done7
+	TESTQ   DI, DI
+	JZ      done7
+	MOVQ    DX, R8
+	MOVQ    BX, R9
 
-vector1:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R10
-	CMPQ R10, $0x20
-	JLT  next4
+group1:
+	XORQ R10, R10
 
-block3:
-	MOVQ         ahead+48(FP), R12
-	LEAQ         (R9), R11
-	ADDQ         R12, R11
-	PREFETCHT1   (R11)
-	PREFETCHT1   64(R11)
-	VMOVUPS      (R9), X0
-	VINSERTF128  $0x01, 64(R9), Y0, Y0
-	VMOVUPS      16(R9), X1
-	VINSERTF128  $0x01, 80(R9), Y1, Y1
-	VMOVUPS      32(R9), X2
-	VINSERTF128  $0x01, 96(R9), Y2, Y2
-	VMOVUPS      48(R9), X3
-	VINSERTF128  $0x01, 112(R9), Y3, Y3
-	VCMPPS       $0x03, Y1, Y0, Y4
-	VCMPPS       $0x03, Y3, Y2, Y5
-	VORPS        Y4, Y5, Y4
-	VMOVMSKPS    Y4, R11
-	TESTL        R11, R11
-	JNZ          notFinite5
-	VMINPS       Y1, Y0, Y4
-	VMINPS       Y2, Y4, Y4
-	VMINPS       Y3, Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X5
-	VMINPS       X4, X5, X5
-	VPSHUFD      $0x4e, X5, X4
-	VMINPS       X4, X5, X5
-	VPSHUFD      $0xb1, X5, X4
-	VMINPS       X4, X5, X5
-	VBROADCASTSS X5, Y4
-	VMAXPS       Y1, Y0, Y5
-	VMAXPS       Y2, Y5, Y5
-	VMAXPS       Y3, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X6
-	VMAXPS       X5, X6, X6
-	VPSHUFD      $0x4e, X6, X5
-	VMAXPS       X5, X6, X6
-	VPSHUFD      $0xb1, X6, X5
-	VMAXPS       X5, X6, X6
-	VBROADCASTSS X6, Y5
-	VSUBPS       X4, X5, X6
-	VPAND        magnitude32<>+0(SB), X6, X6
-	VMOVD        X6, R11
-	CMPL         R11, $0x7f800000
-	JCC          notFinite5
-	VMOVAPS      X4, X5
-	VMOVD        X5, R11
-	ADDL         R11, R11
-	JZ           zero7
+lane2:
+	MOVQ       R9, (SP)(R10*8)
+	MOVQ       R8, 64(SP)(R10*8)
+	MOVQ       ahead+48(FP), R12
+	LEAQ       (R9), R11
+	ADDQ       R12, R11
+	PREFETCHT1 (R11)
+	PREFETCHT1 64(R11)
+	VMOVUPS    (R9), Y1
+	VMOVUPS    32(R9), Y2
+	VMOVUPS    64(R9), Y3
+	VMOVUPS    96(R9), Y4
+	VMINPS     Y2, Y1, Y5
+	VMINPS     Y3, Y5, Y5
+	VMINPS     Y4, Y5, Y5
+	VMAXPS     Y2, Y1, Y6
+	VMAXPS     Y3, Y6, Y6
+	VMAXPS     Y4, Y6, Y6
+	VCMPPS     $0x03, Y2, Y1, Y1
+	VCMPPS     $0x03, Y4, Y3, Y3
+	VORPS      Y1, Y3, Y1
+	VMOVMSKPS  Y1, R11
+	TESTL      R11, R11
+	JNZ        nan8
 
-signed8:
-	VCVTPS2PH    $0x00, X5, X5
-	VPEXTRW      $0x00, X5, 2(R8)
-	VSUBPS       Y4, Y0, Y0
-	VSUBPS       Y4, Y1, Y1
-	VSUBPS       Y4, Y2, Y2
-	VSUBPS       Y4, Y3, Y3
-	VDIVPS       divisorQ5_1<>+0(SB), X6, X6
-	VCVTPS2PH    $0x00, X6, X4
-	VPEXTRW      $0x00, X4, (R8)
-	VMOVUPS      one32<>+0(SB), X4
-	VDIVPS       X6, X4, X4
-	VPAND        magnitude32<>+0(SB), X4, X5
-	VCMPPS       $0x11, exponent32<>+0(SB), X5, X5
-	VPAND        X5, X4, X4
-	VBROADCASTSS X4, Y4
-	VMULPS       Y4, Y0, Y0
-	VMULPS       Y4, Y1, Y1
-	VMULPS       Y4, Y2, Y2
-	VMULPS       Y4, Y3, Y3
-	VADDPS       halfQ5_1<>+0(SB), Y0, Y0
-	VCVTTPS2DQ   Y0, Y0
-	VADDPS       halfQ5_1<>+0(SB), Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
-	VADDPS       halfQ5_1<>+0(SB), Y2, Y2
-	VCVTTPS2DQ   Y2, Y2
+store9:
+	MOVQ    R10, R11
+	SHLQ    $0x05, R11
+	VMOVUPS Y5, 256(SP)(R11*1)
+	VMOVUPS Y6, 512(SP)(R11*1)
+	CMPQ    DI, $0x20
+	JBE     next3
+	SUBQ    $0x20, DI
+	ADDQ    $0x00000080, R9
+	ADDQ    $0x18, R8
+
+found5:
+	INCQ R10
+	CMPQ R10, $0x08
+	JB   lane2
+
+full6:
+	XORQ  R11, R11
+	TESTQ AX, AX
+	JZ    written17
+
+block11:
+	MOVQ 128(SP)(R11*8), R12
+	MOVQ 192(SP)(R11*8), R13
+	BTL  R11, CX
+	JCS  special13
+
+usual12:
+	MOVL         768(SP)(R11*4), R14
+	VBROADCASTSS 800(SP)(R11*4), Y1
+	MOVL         R14, (R13)
+	VBROADCASTSS 832(SP)(R11*4), Y2
+	VSUBPS       (R12), Y2, Y3
+	VMULPS       Y1, Y3, Y3
+	VSUBPS       32(R12), Y2, Y4
+	VMULPS       Y1, Y4, Y4
+	VSUBPS       64(R12), Y2, Y5
+	VMULPS       Y1, Y5, Y5
+	VSUBPS       96(R12), Y2, Y2
+	VMULPS       Y1, Y2, Y2
 	VADDPS       halfQ5_1<>+0(SB), Y3, Y3
 	VCVTTPS2DQ   Y3, Y3
-	VPACKSSDW    Y1, Y0, Y4
-	VPACKSSDW    Y3, Y2, Y5
-	VPACKUSWB    Y5, Y4, Y4
-	VPMINUB      largestCodesQ5_1<>+0(SB), Y4, Y4
-	VPSLLW       $0x03, Y4, Y5
-	VPMOVMSKB    Y5, R11
-	MOVL         R11, 4(R8)
-	VPAND        low8<>+0(SB), Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X0
-	VPSLLW       $0x04, X0, X0
-	VPOR         X0, X4, X0
-	VMOVUPS      X0, 8(R8)
+	VADDPS       halfQ5_1<>+0(SB), Y4, Y4
+	VCVTTPS2DQ   Y4, Y4
+	VADDPS       halfQ5_1<>+0(SB), Y5, Y5
+	VCVTTPS2DQ   Y5, Y5
+	VADDPS       halfQ5_1<>+0(SB), Y2, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VPACKSSDW    Y4, Y3, Y1
+	VPACKSSDW    Y2, Y5, Y2
+	VPACKUSWB    Y2, Y1, Y1
+	VPERMD       Y1, Y0, Y1
+	VPMINUB      largestCodesQ5_1<>+0(SB), Y1, Y1
+	VPSLLW       $0x03, Y1, Y2
+	VPMOVMSKB    Y2, R12
+	MOVL         R12, 4(R13)
+	VPAND        low8<>+0(SB), Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPSLLW       $0x04, X2, X2
+	VPOR         X2, X1, X2
+	VMOVUPS      X2, 8(R13)
 
-written6:
-	ADDQ $0x00000080, R9
-	ADDQ $0x18, R8
-	SUBQ $0x20, R10
-	CMPQ R10, $0x20
-	JGE  block3
+next14:
+	INCQ R11
+	CMPQ R11, AX
+	JB   block11
 
-next4:
-	ADDQ SI, AX
-	ADDQ DI, CX
-	DECQ BX
-	JNZ  vector1
-
-done2:
+written17:
+	TESTQ R10, R10
+	JNZ   more10
 	VZEROUPPER
 	RET
 
-zero7:
-	VCMPPS    $0x00, Y4, Y0, Y5
-	VCMPPS    $0x00, Y4, Y1, Y7
-	VCMPPS    $0x00, Y4, Y2, Y8
-	VCMPPS    $0x00, Y4, Y3, Y9
-	VPACKSSDW Y7, Y5, Y5
-	VPACKSSDW Y9, Y8, Y7
-	VPACKSSWB Y7, Y5, Y5
-	VPMOVMSKB Y5, R11
-	BSFL      R11, R11
-	VMOVSS    (R9)(R11*4), X5
-	VMOVAPS   X5, X5
-	JMP       signed8
+more10:
+	MOVQ        R10, AX
+	VMOVUPS     (SP), Y1
+	VMOVUPS     Y1, 128(SP)
+	VMOVUPS     64(SP), Y1
+	VMOVUPS     Y1, 192(SP)
+	VMOVUPS     32(SP), Y1
+	VMOVUPS     Y1, 160(SP)
+	VMOVUPS     96(SP), Y1
+	VMOVUPS     Y1, 224(SP)
+	VMOVUPS     256(SP), Y1
+	VMOVUPS     288(SP), Y2
+	VMOVUPS     320(SP), Y3
+	VMOVUPS     352(SP), Y4
+	VPUNPCKLDQ  Y2, Y1, Y5
+	VPUNPCKHDQ  Y2, Y1, Y1
+	VMINPS      Y1, Y5, Y5
+	VPUNPCKLDQ  Y4, Y3, Y1
+	VPUNPCKHDQ  Y4, Y3, Y2
+	VMINPS      Y2, Y1, Y1
+	VPUNPCKLQDQ Y1, Y5, Y2
+	VPUNPCKHQDQ Y1, Y5, Y1
+	VMINPS      Y1, Y2, Y2
+	VMOVUPS     384(SP), Y1
+	VMOVUPS     416(SP), Y3
+	VMOVUPS     448(SP), Y4
+	VMOVUPS     480(SP), Y5
+	VPUNPCKLDQ  Y3, Y1, Y6
+	VPUNPCKHDQ  Y3, Y1, Y1
+	VMINPS      Y1, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y1
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VMINPS      Y3, Y1, Y1
+	VPUNPCKLQDQ Y1, Y6, Y3
+	VPUNPCKHQDQ Y1, Y6, Y1
+	VMINPS      Y1, Y3, Y3
+	VPERM2I128  $0x20, Y3, Y2, Y1
+	VPERM2I128  $0x31, Y3, Y2, Y2
+	VMINPS      Y2, Y1, Y1
+	VMOVUPS     512(SP), Y2
+	VMOVUPS     544(SP), Y3
+	VMOVUPS     576(SP), Y4
+	VMOVUPS     608(SP), Y5
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y2
+	VMAXPS      Y2, Y6, Y6
+	VPUNPCKLDQ  Y5, Y4, Y2
+	VPUNPCKHDQ  Y5, Y4, Y3
+	VMAXPS      Y3, Y2, Y2
+	VPUNPCKLQDQ Y2, Y6, Y3
+	VPUNPCKHQDQ Y2, Y6, Y2
+	VMAXPS      Y2, Y3, Y3
+	VMOVUPS     640(SP), Y2
+	VMOVUPS     672(SP), Y4
+	VMOVUPS     704(SP), Y5
+	VMOVUPS     736(SP), Y6
+	VPUNPCKLDQ  Y4, Y2, Y7
+	VPUNPCKHDQ  Y4, Y2, Y2
+	VMAXPS      Y2, Y7, Y7
+	VPUNPCKLDQ  Y6, Y5, Y2
+	VPUNPCKHDQ  Y6, Y5, Y4
+	VMAXPS      Y4, Y2, Y2
+	VPUNPCKLQDQ Y2, Y7, Y4
+	VPUNPCKHQDQ Y2, Y7, Y2
+	VMAXPS      Y2, Y4, Y4
+	VPERM2I128  $0x20, Y4, Y3, Y2
+	VPERM2I128  $0x31, Y4, Y3, Y3
+	VMAXPS      Y3, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	VSUBPS      Y1, Y2, Y4
+	VPAND       magnitude32<>+0(SB), Y4, Y4
+	VDIVPS      divisorQ5_1<>+0(SB), Y4, Y2
+	VCMPPS      $0x00, Y3, Y1, Y7
+	VMOVUPS     Y1, 832(SP)
+	VCVTPS2PH   $0x00, Y2, X6
+	VPMOVZXWD   X6, Y5
+	VCVTPS2PH   $0x00, Y1, X6
+	VPMOVZXWD   X6, Y1
+	VPSLLD      $0x10, Y1, Y1
+	VPADDD      Y1, Y5, Y5
+	VMOVUPS     Y5, 768(SP)
+	VMOVUPS     minusOne<>+0(SB), Y1
+	VDIVPS      Y2, Y1, Y1
+	VPAND       magnitude32<>+0(SB), Y1, Y2
+	VCMPPS      $0x11, exponent32<>+0(SB), Y2, Y2
+	VBLENDVPS   Y2, Y1, Y3, Y1
+	VMOVUPS     Y1, 800(SP)
+	VMOVMSKPS   Y7, CX
+	VCMPPS      $0x15, exponent32<>+0(SB), Y4, Y1
+	VMOVMSKPS   Y1, R10
+	ORL         R10, CX
+	SHLL        $0x10, R10
+	ORL         R10, CX
+	TESTQ       SI, SI
+	JNZ         group1
+	XORQ        R10, R10
+	JMP         full6
 
-notFinite5:
-	VPXOR   X0, X0, X0
-	VMOVQ   X0, (R8)
-	VMOVUPS X0, 8(R8)
-	MOVW    $0x7e00, (R8)
-	JMP     written6
+done7:
+	VZEROUPPER
+	RET
 
-DATA divisorQ5_1<>+0(SB)/8, $0x41f8000041f80000
-DATA divisorQ5_1<>+8(SB)/8, $0x41f8000041f80000
-DATA divisorQ5_1<>+16(SB)/8, $0x41f8000041f80000
-DATA divisorQ5_1<>+24(SB)/8, $0x41f8000041f80000
-DATA divisorQ5_1<>+32(SB)/8, $0x41f8000041f80000
-DATA divisorQ5_1<>+40(SB)/8, $0x41f8000041f80000
-DATA divisorQ5_1<>+48(SB)/8, $0x41f8000041f80000
-DATA divisorQ5_1<>+56(SB)/8, $0x41f8000041f80000
-GLOBL divisorQ5_1<>(SB), RODATA|NOPTR, $64
+nan8:
+	VMOVUPS nan32<>+0(SB), Y6
+	JMP     store9
+
+special13:
+	LEAL    16(R11), R15
+	BTL     R15, CX
+	JCC     same15
+	VPXOR   X1, X1, X1
+	VMOVQ   X1, (R13)
+	VMOVUPS X1, 8(R13)
+	MOVW    $0x7e00, (R13)
+	JMP     next14
+
+same15:
+	XORQ R15, R15
+
+first16:
+	CMPQ R15, $0x20
+	JE   usual12
+	MOVL (R12)(R15*4), R14
+	INCQ R15
+	XORL 832(SP)(R11*4), R14
+	ADDL R14, R14
+	JNZ  first16
+	JCC  usual12
+	XORL $0x80000000, 768(SP)(R11*4)
+	JMP  usual12
+
+next3:
+	CMPQ SI, $0x01
+	JBE  last4
+	DECQ SI
+	MOVQ xStride+40(FP), DI
+	LEAQ (BX)(DI*4), BX
+	ADDQ yStride+32(FP), DX
+	MOVQ BX, R9
+	MOVQ DX, R8
+	MOVQ n+16(FP), DI
+	JMP  found5
+
+last4:
+	XORQ  SI, SI
+	INCQ  R10
+	MOVQ  R10, R11
+	SHLQ  $0x05, R11
+	VPXOR Y1, Y1, Y1
+
+missing18:
+	CMPQ    R11, $0x00000100
+	JAE     cleared19
+	VMOVUPS Y1, 256(SP)(R11*1)
+	VMOVUPS Y1, 512(SP)(R11*1)
+	ADDQ    $0x20, R11
+	JMP     missing18
+
+cleared19:
+	JMP full6
 
 DATA halfQ5_1<>+0(SB)/8, $0x3f0000003f000000
 DATA halfQ5_1<>+8(SB)/8, $0x3f0000003f000000
@@ -1065,132 +2261,340 @@ DATA largestCodesQ5_1<>+48(SB)/8, $0x1f1f1f1f1f1f1f1f
 DATA largestCodesQ5_1<>+56(SB)/8, $0x1f1f1f1f1f1f1f1f
 GLOBL largestCodesQ5_1<>(SB), RODATA|NOPTR, $64
 
+DATA divisorQ5_1<>+0(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+8(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+16(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+24(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+32(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+40(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+48(SB)/8, $0x41f8000041f80000
+DATA divisorQ5_1<>+56(SB)/8, $0x41f8000041f80000
+GLOBL divisorQ5_1<>(SB), RODATA|NOPTR, $64
+
 // func QuantizeBlocksF32ToQ5_1AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, F16C
-TEXT ·QuantizeBlocksF32ToQ5_1AVX512(SB), $0-56
-	MOVQ  y+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  yStride+32(FP), SI
-	MOVQ  xStride+40(FP), DI
-	SHLQ  $0x02, DI
-	TESTQ BX, BX
-	JZ    done2
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·QuantizeBlocksF32ToQ5_1AVX512(SB), $2752-56
+	XORQ  AX, AX
+	MOVQ  y+0(FP), DX
+	MOVQ  x+8(FP), BX
+	MOVQ  count+24(FP), SI
+	MOVQ  n+16(FP), DI
+	TESTQ SI, SI
+	JZ    done7
+	TESTQ DI, DI
+	JZ    done7
+	MOVQ  DX, R8
+	MOVQ  BX, R9
 
-vector1:
-	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R10
-	CMPQ R10, $0x20
-	JLT  next4
+group1:
+	XORQ R10, R10
 
-block3:
-	MOVQ          ahead+48(FP), R12
-	LEAQ          (R9), R11
-	ADDQ          R12, R11
-	PREFETCHT1    (R11)
-	PREFETCHT1    64(R11)
-	VMOVUPS       (R9), Z0
-	VMOVUPS       64(R9), Z1
-	VCMPPS        $0x03, Z1, Z0, K1
-	KORTESTW      K1, K1
-	JNZ           notFinite5
-	VMINPS        Z1, Z0, Z2
-	VEXTRACTI64X4 $0x01, Z2, Y3
-	VMINPS        Y3, Y2, Y2
-	VEXTRACTI128  $0x01, Y2, X3
-	VMINPS        X2, X3, X3
-	VPSHUFD       $0x4e, X3, X2
-	VMINPS        X2, X3, X3
-	VPSHUFD       $0xb1, X3, X2
-	VMINPS        X2, X3, X3
-	VBROADCASTSS  X3, Z2
-	VMAXPS        Z1, Z0, Z3
-	VEXTRACTI64X4 $0x01, Z3, Y4
-	VMAXPS        Y4, Y3, Y3
-	VEXTRACTI128  $0x01, Y3, X4
-	VMAXPS        X3, X4, X4
-	VPSHUFD       $0x4e, X4, X3
-	VMAXPS        X3, X4, X4
-	VPSHUFD       $0xb1, X4, X3
-	VMAXPS        X3, X4, X4
-	VBROADCASTSS  X4, Z3
-	VSUBPS        X2, X3, X4
-	VPAND         magnitude32<>+0(SB), X4, X4
-	VMOVD         X4, R11
-	CMPL          R11, $0x7f800000
-	JCC           notFinite5
-	VMOVAPS       X2, X3
-	VMOVD         X3, R11
-	ADDL          R11, R11
-	JZ            zero7
+lane2:
+	MOVQ       R9, (SP)(R10*8)
+	MOVQ       R8, 128(SP)(R10*8)
+	MOVQ       ahead+48(FP), R12
+	LEAQ       (R9), R11
+	ADDQ       R12, R11
+	PREFETCHT1 (R11)
+	PREFETCHT1 64(R11)
+	VMOVUPS    (R9), Z0
+	VMOVUPS    64(R9), Z1
+	VMINPS     Z1, Z0, Z2
+	VMAXPS     Z1, Z0, Z3
+	VCMPPS     $0x03, Z1, Z0, K1
+	KORTESTW   K1, K1
+	JNZ        nan8
 
-signed8:
-	VCVTPS2PH    $0x00, X3, X3
-	VPEXTRW      $0x00, X3, 2(R8)
-	VSUBPS       Z2, Z0, Z0
-	VSUBPS       Z2, Z1, Z1
-	VDIVPS       divisorQ5_1<>+0(SB), X4, X4
-	VCVTPS2PH    $0x00, X4, X2
-	VPEXTRW      $0x00, X2, (R8)
-	VMOVUPS      one32<>+0(SB), X2
-	VDIVPS       X4, X2, X2
-	VPAND        magnitude32<>+0(SB), X2, X3
-	VCMPPS       $0x11, exponent32<>+0(SB), X3, X3
-	VPAND        X3, X2, X2
-	VBROADCASTSS X2, Z2
-	VMULPS       Z2, Z0, Z0
-	VMULPS       Z2, Z1, Z1
-	VADDPS.BCST  halfQ5_1<>+0(SB), Z0, Z0
-	VCVTTPS2DQ   Z0, Z0
+store9:
+	MOVQ    R10, R11
+	SHLQ    $0x06, R11
+	VMOVUPS Z2, 512(SP)(R11*1)
+	VMOVUPS Z3, 1536(SP)(R11*1)
+	CMPQ    DI, $0x20
+	JBE     next3
+	SUBQ    $0x20, DI
+	ADDQ    $0x00000080, R9
+	ADDQ    $0x18, R8
+
+found5:
+	INCQ R10
+	CMPQ R10, $0x10
+	JB   lane2
+
+full6:
+	XORQ  R11, R11
+	TESTQ AX, AX
+	JZ    written17
+
+block11:
+	MOVQ 256(SP)(R11*8), R12
+	MOVQ 384(SP)(R11*8), R13
+	BTL  R11, CX
+	JCS  special13
+
+usual12:
+	MOVL         2560(SP)(R11*4), R14
+	VBROADCASTSS 2624(SP)(R11*4), Z0
+	MOVL         R14, (R13)
+	VBROADCASTSS 2688(SP)(R11*4), Z1
+	VSUBPS       (R12), Z1, Z2
+	VMULPS       Z0, Z2, Z2
+	VSUBPS       64(R12), Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VADDPS.BCST  halfQ5_1<>+0(SB), Z2, Z2
+	VCVTTPS2DQ   Z2, Z2
 	VADDPS.BCST  halfQ5_1<>+0(SB), Z1, Z1
 	VCVTTPS2DQ   Z1, Z1
-	VPMINSD      largestCodeQ5_1<>+0(SB), Z0, Z0
+	VPMINSD      largestCodeQ5_1<>+0(SB), Z2, Z2
 	VPMINSD      largestCodeQ5_1<>+0(SB), Z1, Z1
-	VPTESTMD     fifth32<>+0(SB), Z0, K1
+	VPTESTMD     fifth32<>+0(SB), Z2, K1
 	VPTESTMD     fifth32<>+0(SB), Z1, K2
 	KUNPCKWD     K1, K2, K1
-	KMOVD        K1, 4(R8)
-	VPANDD.BCST  low32<>+0(SB), Z0, Z0
+	KMOVD        K1, 4(R13)
+	VPANDD.BCST  low32<>+0(SB), Z2, Z2
 	VPANDD.BCST  low32<>+0(SB), Z1, Z1
 	VPSLLD       $0x04, Z1, Z1
-	VPORD        Z1, Z0, Z0
-	VPMOVDB      Z0, 8(R8)
+	VPORD        Z1, Z2, Z2
+	VPMOVDB      Z2, 8(R13)
 
-written6:
-	ADDQ $0x00000080, R9
-	ADDQ $0x18, R8
-	SUBQ $0x20, R10
-	CMPQ R10, $0x20
-	JGE  block3
+next14:
+	INCQ R11
+	CMPQ R11, AX
+	JB   block11
 
-next4:
-	ADDQ SI, AX
-	ADDQ DI, CX
-	DECQ BX
-	JNZ  vector1
-
-done2:
+written17:
+	TESTQ R10, R10
+	JNZ   more10
 	VZEROUPPER
 	RET
 
-zero7:
-	VCMPPS   $0x00, Z2, Z0, K1
-	VCMPPS   $0x00, Z2, Z1, K2
-	KUNPCKWD K1, K2, K1
-	KMOVD    K1, R11
-	BSFL     R11, R11
-	VMOVSS   (R9)(R11*4), X3
-	VMOVAPS  X3, X3
-	JMP      signed8
+more10:
+	MOVQ         R10, AX
+	VMOVUPS      (SP), Z0
+	VMOVUPS      Z0, 256(SP)
+	VMOVUPS      128(SP), Z0
+	VMOVUPS      Z0, 384(SP)
+	VMOVUPS      64(SP), Z0
+	VMOVUPS      Z0, 320(SP)
+	VMOVUPS      192(SP), Z0
+	VMOVUPS      Z0, 448(SP)
+	VMOVUPS      512(SP), Z0
+	VMOVUPS      576(SP), Z1
+	VMOVUPS      640(SP), Z2
+	VMOVUPS      704(SP), Z3
+	VPUNPCKLDQ   Z1, Z0, Z6
+	VPUNPCKHDQ   Z1, Z0, Z0
+	VMINPS       Z0, Z6, Z6
+	VPUNPCKLDQ   Z3, Z2, Z0
+	VPUNPCKHDQ   Z3, Z2, Z1
+	VMINPS       Z1, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z6, Z1
+	VPUNPCKHQDQ  Z0, Z6, Z0
+	VMINPS       Z0, Z1, Z1
+	VMOVUPS      768(SP), Z0
+	VMOVUPS      832(SP), Z2
+	VMOVUPS      896(SP), Z3
+	VMOVUPS      960(SP), Z6
+	VPUNPCKLDQ   Z2, Z0, Z7
+	VPUNPCKHDQ   Z2, Z0, Z0
+	VMINPS       Z0, Z7, Z7
+	VPUNPCKLDQ   Z6, Z3, Z0
+	VPUNPCKHDQ   Z6, Z3, Z2
+	VMINPS       Z2, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z7, Z2
+	VPUNPCKHQDQ  Z0, Z7, Z0
+	VMINPS       Z0, Z2, Z2
+	VMOVUPS      1024(SP), Z0
+	VMOVUPS      1088(SP), Z3
+	VMOVUPS      1152(SP), Z6
+	VMOVUPS      1216(SP), Z7
+	VPUNPCKLDQ   Z3, Z0, Z8
+	VPUNPCKHDQ   Z3, Z0, Z0
+	VMINPS       Z0, Z8, Z8
+	VPUNPCKLDQ   Z7, Z6, Z0
+	VPUNPCKHDQ   Z7, Z6, Z3
+	VMINPS       Z3, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z8, Z3
+	VPUNPCKHQDQ  Z0, Z8, Z0
+	VMINPS       Z0, Z3, Z3
+	VMOVUPS      1280(SP), Z0
+	VMOVUPS      1344(SP), Z6
+	VMOVUPS      1408(SP), Z7
+	VMOVUPS      1472(SP), Z8
+	VPUNPCKLDQ   Z6, Z0, Z9
+	VPUNPCKHDQ   Z6, Z0, Z0
+	VMINPS       Z0, Z9, Z9
+	VPUNPCKLDQ   Z8, Z7, Z0
+	VPUNPCKHDQ   Z8, Z7, Z6
+	VMINPS       Z6, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z9, Z6
+	VPUNPCKHQDQ  Z0, Z9, Z0
+	VMINPS       Z0, Z6, Z6
+	VSHUFI64X2   $0x88, Z2, Z1, Z0
+	VSHUFI64X2   $0xdd, Z2, Z1, Z1
+	VMINPS       Z1, Z0, Z0
+	VSHUFI64X2   $0x88, Z6, Z3, Z1
+	VSHUFI64X2   $0xdd, Z6, Z3, Z2
+	VMINPS       Z2, Z1, Z1
+	VSHUFI64X2   $0x88, Z1, Z0, Z2
+	VSHUFI64X2   $0xdd, Z1, Z0, Z0
+	VMINPS       Z0, Z2, Z2
+	VMOVUPS      1536(SP), Z0
+	VMOVUPS      1600(SP), Z1
+	VMOVUPS      1664(SP), Z3
+	VMOVUPS      1728(SP), Z6
+	VPUNPCKLDQ   Z1, Z0, Z7
+	VPUNPCKHDQ   Z1, Z0, Z0
+	VMAXPS       Z0, Z7, Z7
+	VPUNPCKLDQ   Z6, Z3, Z0
+	VPUNPCKHDQ   Z6, Z3, Z1
+	VMAXPS       Z1, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z7, Z1
+	VPUNPCKHQDQ  Z0, Z7, Z0
+	VMAXPS       Z0, Z1, Z1
+	VMOVUPS      1792(SP), Z0
+	VMOVUPS      1856(SP), Z3
+	VMOVUPS      1920(SP), Z6
+	VMOVUPS      1984(SP), Z7
+	VPUNPCKLDQ   Z3, Z0, Z8
+	VPUNPCKHDQ   Z3, Z0, Z0
+	VMAXPS       Z0, Z8, Z8
+	VPUNPCKLDQ   Z7, Z6, Z0
+	VPUNPCKHDQ   Z7, Z6, Z3
+	VMAXPS       Z3, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z8, Z3
+	VPUNPCKHQDQ  Z0, Z8, Z0
+	VMAXPS       Z0, Z3, Z3
+	VMOVUPS      2048(SP), Z0
+	VMOVUPS      2112(SP), Z6
+	VMOVUPS      2176(SP), Z7
+	VMOVUPS      2240(SP), Z8
+	VPUNPCKLDQ   Z6, Z0, Z9
+	VPUNPCKHDQ   Z6, Z0, Z0
+	VMAXPS       Z0, Z9, Z9
+	VPUNPCKLDQ   Z8, Z7, Z0
+	VPUNPCKHDQ   Z8, Z7, Z6
+	VMAXPS       Z6, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z9, Z6
+	VPUNPCKHQDQ  Z0, Z9, Z0
+	VMAXPS       Z0, Z6, Z6
+	VMOVUPS      2304(SP), Z0
+	VMOVUPS      2368(SP), Z7
+	VMOVUPS      2432(SP), Z8
+	VMOVUPS      2496(SP), Z9
+	VPUNPCKLDQ   Z7, Z0, Z10
+	VPUNPCKHDQ   Z7, Z0, Z0
+	VMAXPS       Z0, Z10, Z10
+	VPUNPCKLDQ   Z9, Z8, Z0
+	VPUNPCKHDQ   Z9, Z8, Z7
+	VMAXPS       Z7, Z0, Z0
+	VPUNPCKLQDQ  Z0, Z10, Z7
+	VPUNPCKHQDQ  Z0, Z10, Z0
+	VMAXPS       Z0, Z7, Z7
+	VSHUFI64X2   $0x88, Z3, Z1, Z0
+	VSHUFI64X2   $0xdd, Z3, Z1, Z1
+	VMAXPS       Z1, Z0, Z0
+	VSHUFI64X2   $0x88, Z7, Z6, Z1
+	VSHUFI64X2   $0xdd, Z7, Z6, Z3
+	VMAXPS       Z3, Z1, Z1
+	VSHUFI64X2   $0x88, Z1, Z0, Z3
+	VSHUFI64X2   $0xdd, Z1, Z0, Z0
+	VMAXPS       Z0, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	VBROADCASTSS exponent32<>+0(SB), Z1
+	VSUBPS       Z2, Z3, Z6
+	VPANDD       Z0, Z6, Z6
+	VBROADCASTSS divisorQ5_1<>+0(SB), Z3
+	VDIVPS       Z3, Z6, Z3
+	VCMPPS       $0x00, Z4, Z2, K1
+	VMOVUPS      Z2, 2688(SP)
+	VCVTPS2PH    $0x00, Z3, Y8
+	VPMOVZXWD    Y8, Z7
+	VCVTPS2PH    $0x00, Z2, Y8
+	VPMOVZXWD    Y8, Z2
+	VPSLLD       $0x10, Z2, Z2
+	VPADDD       Z2, Z7, Z7
+	VMOVUPS      Z7, 2560(SP)
+	VBROADCASTSS minusOne<>+0(SB), Z2
+	VDIVPS       Z3, Z2, Z2
+	VPANDD       Z0, Z2, Z3
+	VCMPPS       $0x11, Z1, Z3, K2
+	VBLENDMPS    Z2, Z4, K2, Z2
+	VMOVUPS      Z2, 2624(SP)
+	KMOVW        K1, CX
+	VCMPPS       $0x15, Z1, Z6, K1
+	KMOVW        K1, R10
+	ORL          R10, CX
+	SHLL         $0x10, R10
+	ORL          R10, CX
+	TESTQ        SI, SI
+	JNZ          group1
+	XORQ         R10, R10
+	JMP          full6
 
-notFinite5:
+done7:
+	VZEROUPPER
+	RET
+
+nan8:
+	VBROADCASTSS nan32<>+0(SB), Z3
+	JMP          store9
+
+special13:
+	LEAL    16(R11), R15
+	BTL     R15, CX
+	JCC     same15
 	VPXOR   X0, X0, X0
-	VMOVQ   X0, (R8)
-	VMOVUPS X0, 8(R8)
-	MOVW    $0x7e00, (R8)
-	JMP     written6
+	VMOVQ   X0, (R13)
+	VMOVUPS X0, 8(R13)
+	MOVW    $0x7e00, (R13)
+	JMP     next14
+
+same15:
+	XORQ R15, R15
+
+first16:
+	CMPQ R15, $0x20
+	JE   usual12
+	MOVL (R12)(R15*4), R14
+	INCQ R15
+	XORL 2688(SP)(R11*4), R14
+	ADDL R14, R14
+	JNZ  first16
+	JCC  usual12
+	XORL $0x80000000, 2560(SP)(R11*4)
+	JMP  usual12
+
+next3:
+	CMPQ SI, $0x01
+	JBE  last4
+	DECQ SI
+	MOVQ xStride+40(FP), DI
+	LEAQ (BX)(DI*4), BX
+	ADDQ yStride+32(FP), DX
+	MOVQ BX, R9
+	MOVQ DX, R8
+	MOVQ n+16(FP), DI
+	JMP  found5
+
+last4:
+	XORQ   SI, SI
+	INCQ   R10
+	MOVQ   R10, R11
+	SHLQ   $0x06, R11
+	VPXORD Z5, Z5, Z5
+
+missing18:
+	CMPQ    R11, $0x00000400
+	JAE     cleared19
+	VMOVUPS Z5, 512(SP)(R11*1)
+	VMOVUPS Z5, 1536(SP)(R11*1)
+	ADDQ    $0x40, R11
+	JMP     missing18
+
+cleared19:
+	JMP full6
 
 DATA largestCodeQ5_1<>+0(SB)/8, $0x0000001f0000001f
 DATA largestCodeQ5_1<>+8(SB)/8, $0x0000001f0000001f
@@ -1210,9 +2614,9 @@ TEXT ·QuantizeBlocksF32ToIQ4_NLAVX2(SB), $384-56
 	MOVQ  count+24(FP), DX
 	MOVQ  n+16(FP), BX
 	TESTQ DX, DX
-	JZ    done6
+	JZ    done7
 	TESTQ BX, BX
-	JZ    done6
+	JZ    done7
 	MOVQ  AX, SI
 	MOVQ  CX, DI
 
@@ -1241,7 +2645,7 @@ found5:
 	VPXOR Y1, Y1, Y1
 	XORQ  R8, R8
 
-numbers7:
+numbers8:
 	MOVQ           (SP), R9
 	VBROADCASTF128 (R9)(R8*1), Y2
 	MOVQ           32(SP), R9
@@ -1284,7 +2688,7 @@ numbers7:
 	VPMAXUD        Y3, Y0, Y0
 	ADDQ           $0x10, R8
 	CMPQ           R8, $0x00000080
-	JB             numbers7
+	JB             numbers8
 	VMOVUPS        one32<>+0(SB), Y2
 	VPXOR          Y3, Y3, Y3
 	VPXOR          Y4, Y4, Y4
@@ -1292,7 +2696,7 @@ numbers7:
 	VDIVPS         Y1, Y2, Y2
 	XORQ           R8, R8
 
-numbers8:
+numbers9:
 	MOVQ           (SP), R9
 	VBROADCASTF128 (R9)(R8*1), Y1
 	MOVQ           32(SP), R9
@@ -1422,7 +2826,7 @@ numbers8:
 	VMOVUPS        Y11, 128(SP)(R8*2)
 	ADDQ           $0x10, R8
 	CMPQ           R8, $0x00000080
-	JB             numbers8
+	JB             numbers9
 	VMOVUPS        nan32<>+0(SB), Y1
 	VPXOR          Y2, Y2, Y2
 	VDIVPS         Y4, Y3, Y3
@@ -1492,7 +2896,7 @@ numbers8:
 	TESTQ          DX, DX
 	JNZ            group1
 
-done6:
+done7:
 	VZEROUPPER
 	RET
 
@@ -1558,16 +2962,6 @@ DATA divisorIQ4_NL<>+48(SB)/8, $0xc2fe0000c2fe0000
 DATA divisorIQ4_NL<>+56(SB)/8, $0xc2fe0000c2fe0000
 GLOBL divisorIQ4_NL<>(SB), RODATA|NOPTR, $64
 
-DATA nan32<>+0(SB)/8, $0x7fc000007fc00000
-DATA nan32<>+8(SB)/8, $0x7fc000007fc00000
-DATA nan32<>+16(SB)/8, $0x7fc000007fc00000
-DATA nan32<>+24(SB)/8, $0x7fc000007fc00000
-DATA nan32<>+32(SB)/8, $0x7fc000007fc00000
-DATA nan32<>+40(SB)/8, $0x7fc000007fc00000
-DATA nan32<>+48(SB)/8, $0x7fc000007fc00000
-DATA nan32<>+56(SB)/8, $0x7fc000007fc00000
-GLOBL nan32<>(SB), RODATA|NOPTR, $64
-
 DATA leastOfLevels<>+0(SB)/8, $0x26901d7d26901d7d
 DATA leastOfLevels<>+8(SB)/8, $0x26901d7d26901d7d
 DATA leastOfLevels<>+16(SB)/8, $0x26901d7d26901d7d
@@ -1592,9 +2986,9 @@ TEXT ·QuantizeBlocksF32ToIQ4_NLAVX512(SB), $768-56
 	MOVQ         count+24(FP), DX
 	MOVQ         n+16(FP), BX
 	TESTQ        DX, DX
-	JZ           done6
+	JZ           done7
 	TESTQ        BX, BX
-	JZ           done6
+	JZ           done7
 	MOVQ         AX, SI
 	MOVQ         CX, DI
 
@@ -1624,7 +3018,7 @@ found5:
 	VBROADCASTSS magnitude32<>+0(SB), Z8
 	XORQ         R8, R8
 
-numbers7:
+numbers8:
 	MOVQ            (SP), R9
 	VBROADCASTF32X4 (R9)(R8*1), Z9
 	MOVQ            32(SP), R9
@@ -1683,7 +3077,7 @@ numbers7:
 	VPMAXUD         Z10, Z6, Z6
 	ADDQ            $0x10, R8
 	CMPQ            R8, $0x00000080
-	JB              numbers7
+	JB              numbers8
 	VBROADCASTSS    one32<>+0(SB), Z8
 	VPXORD          Z15, Z15, Z15
 	VPXORD          Z16, Z16, Z16
@@ -1692,7 +3086,7 @@ numbers7:
 	VDIVPS          Z7, Z8, Z8
 	XORQ            R8, R8
 
-numbers8:
+numbers9:
 	MOVQ            (SP), R9
 	VBROADCASTF32X4 (R9)(R8*1), Z9
 	MOVQ            32(SP), R9
@@ -1834,7 +3228,7 @@ numbers8:
 	VMOVUPS         Z18, 256(SP)(R8*4)
 	ADDQ            $0x10, R8
 	CMPQ            R8, $0x00000080
-	JB              numbers8
+	JB              numbers9
 	VBROADCASTSS    nan32<>+0(SB), Z8
 	VPXORD          Z17, Z17, Z17
 	VDIVPS          Z16, Z15, Z15
@@ -1931,7 +3325,7 @@ numbers8:
 	TESTQ           DX, DX
 	JNZ             group1
 
-done6:
+done7:
 	VZEROUPPER
 	RET
 

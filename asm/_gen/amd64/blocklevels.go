@@ -20,9 +20,7 @@ const (
 
 // levelCoder writes blocks of a format with levels. Their sums have one order, so that each lane has a block.
 type levelCoder struct {
-	*emitter
-	blockFormat
-	xs, ys operand.Mem // addresses of the blocks, one a lane
+	blockGroup
 	fours  operand.Mem // codes of four numbers of each block, eight times
 	minus1 reg.VecVirtual
 	tables []operand.Op // midpoints of levels: of all, of each half, of each quarter, of each eighth
@@ -31,7 +29,7 @@ type levelCoder struct {
 
 func quantizeLevels(e *emitter) {
 	lanes := e.lanes()
-	q := &levelCoder{emitter: e, blockFormat: blockFormats[e.to], xs: e.AllocLocal(8 * lanes), ys: e.AllocLocal(8 * lanes), fours: e.AllocLocal(32 * lanes)}
+	q := &levelCoder{blockGroup: e.newBlockGroup(), fours: e.AllocLocal(32 * lanes)}
 	if q.avx512 {
 		q.minus1 = q.keep(q.wide32("minus1", 1<<32-1))
 	}
@@ -44,7 +42,7 @@ func quantizeLevels(e *emitter) {
 	for from := 0; from < len(q.levels); from += lanes {
 		q.values = append(q.values, q.kept(q.table(fmt.Sprintf("levels%d", from), func(i int) float32 { return float32(q.levels[from+i]) })))
 	}
-	q.eachGroup(func() {
+	q.eachGroup(func(reg.GPVirtual, reg.GPVirtual) {}, nil, func(reg.GPVirtual) {
 		amax, largest, magnitudes := q.zero(), q.zero(), q.kept(q.magnitudes())
 		q.numbers(func(_ int, v reg.VecVirtual) {
 			m := q.vector()
@@ -83,52 +81,6 @@ func quantizeLevels(e *emitter) {
 			q.choose(large, codes, zero, codes)
 		})
 	})
-}
-
-// eachGroup runs body for as many blocks as there are lanes. Where fewer are left, the last is in several lanes.
-func (q *levelCoder) eachGroup(body func()) {
-	group, lane, next, last, found, done := q.label("group"), q.label("lane"), q.label("next"), q.label("last"), q.label("found"), q.label("done")
-	y, x, count, n := q.argument("y"), q.argument("x"), q.argument("count"), q.argument("n")
-	yAt, xAt, left, at, stride := q.GP64(), q.GP64(), q.GP64(), q.GP64(), q.GP64()
-	q.jumpIfZero(count, done)
-	q.jumpIfZero(n, done)
-	q.MOVQ(y, yAt)
-	q.MOVQ(x, xAt)
-	q.MOVQ(n, left)
-	q.Label(group)
-	q.XORQ(at, at)
-	q.Label(lane)
-	q.MOVQ(xAt, q.xs.Idx(at, 8))
-	q.MOVQ(yAt, q.ys.Idx(at, 8))
-	q.fetchMeanwhile(operand.Mem{Base: xAt}, 4*blockNumbers)
-	q.CMPQ(left, operand.Imm(blockNumbers))
-	q.JBE(operand.LabelRef(next))
-	q.SUBQ(operand.Imm(blockNumbers), left)
-	q.ADDQ(operand.U32(4*blockNumbers), xAt)
-	q.ADDQ(operand.Imm(uint64(q.size())), yAt)
-	q.Label(found)
-	q.INCQ(at)
-	q.CMPQ(at, operand.Imm(uint64(q.lanes())))
-	q.JB(operand.LabelRef(lane))
-	body()
-	q.TESTQ(count, count)
-	q.JNZ(operand.LabelRef(group))
-	q.Label(done)
-	q.leave()
-	q.Label(next)
-	q.CMPQ(count, operand.Imm(1))
-	q.JBE(operand.LabelRef(last))
-	q.DECQ(count)
-	q.MOVQ(q.parameter("xStride"), stride)
-	q.LEAQ(operand.Mem{Base: x, Index: stride, Scale: 4}, x)
-	q.ADDQ(q.parameter("yStride"), y)
-	q.MOVQ(x, xAt)
-	q.MOVQ(y, yAt)
-	q.MOVQ(q.parameter("n"), left)
-	q.JMP(operand.LabelRef(found))
-	q.Label(last)
-	q.XORQ(count, count)
-	q.JMP(operand.LabelRef(found))
 }
 
 // numbers goes through the numbers of a group, four at a time: body gets number i of these, of each block.
@@ -207,12 +159,17 @@ func (q *levelCoder) code(x, inverse reg.VecVirtual) (code, level, y reg.VecVirt
 
 // where returns the lanes for which a comparison holds: a mask on AVX-512, else -1 in each of them.
 func (e *emitter) where(predicate operand.U8, b operand.Op, a reg.VecVirtual) (lanes reg.Register) {
-	lanes = e.vector()
-	if e.avx512 {
-		lanes = e.K()
-	}
+	lanes = e.lanesRegister()
 	e.VCMPPS(predicate, b, a, lanes)
 	return lanes
+}
+
+// lanesRegister returns a register for what where returns.
+func (e *emitter) lanesRegister() reg.Register {
+	if e.avx512 {
+		return e.K()
+	}
+	return e.vector()
 }
 
 // choose sets to to yes in these lanes, elsewhere to no.
@@ -243,9 +200,9 @@ func (q *levelCoder) subtract1(lanes reg.Register, v reg.VecVirtual) {
 	}
 }
 
-func (q *levelCoder) zero() reg.VecVirtual {
-	v := q.vector()
-	q.clear(v)
+func (e *emitter) zero() reg.VecVirtual {
+	v := e.vector()
+	e.clear(v)
 	return v
 }
 

@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/go-posenc/posenc/asm/_gen/operation"
 	"github.com/mmcloughlin/avo/operand"
@@ -64,189 +65,333 @@ func quantizeBlocks(e *emitter) {
 		quantizeLevels(e)
 		return
 	}
-	q := blockCoder{e, blockFormats[e.to]}
-	e.eachVector(func(y, x, left reg.GPVirtual) {
-		e.spans(left, whole(blockNumbers), func(part) {
-			from, to := operand.Mem{Base: x}, operand.Mem{Base: y}
-			notFinite, done := e.label("notFinite"), e.label("written")
-			e.fetchMeanwhile(from, 4*blockNumbers)
-			numbers := q.load(from)
-			if q.minimum {
-				q.spread(x, to, numbers, notFinite)
-			} else {
-				q.largest(x, to, numbers, notFinite)
+	lanes := e.lanes()
+	vectors := func(n int) operand.Mem { return e.AllocLocal(4 * n * lanes) }
+	q := blockCoder{blockGroup: e.newBlockGroup(), these: [2]operand.Mem{vectors(2), vectors(2)}, extremes: [2]operand.Mem{vectors(lanes), vectors(lanes)}, heads: vectors(1), inverses: vectors(1), chosen: vectors(1)}
+	if !e.avx512 {
+		q.order = e.keep(e.byteOrder().(operand.Mem))
+	}
+	blocks, bits := e.GP64(), e.GP64()
+	e.XORQ(blocks, blocks)
+	q.eachGroup(q.findExtremes, q.clearMissing, func(found reg.GPVirtual) {
+		more := e.label("more")
+		q.writeBlocks(blocks, bits)
+		e.TESTQ(found, found)
+		e.JNZ(operand.LabelRef(more))
+		e.leave()
+		e.Label(more)
+		e.MOVQ(found, blocks)
+		for i := 0; i < 8*lanes; i += 4 * lanes {
+			for j, next := range []operand.Mem{q.xs, q.ys} {
+				e.VMOVUPS(e.keep(next.Offset(i)), q.these[j].Offset(i))
 			}
-			q.write(to, numbers)
-			e.Label(done)
-			e.ADDQ(operand.U32(4*blockNumbers), x)
-			e.ADDQ(operand.Imm(uint64(q.size())), y)
-			e.rare = append(e.rare, func() {
-				e.Label(notFinite)
-				zero := e.XMM()
-				e.VPXOR(zero, zero, zero)
-				e.VMOVQ(zero, to)
-				e.VMOVUPS(zero, to.Offset(q.size()-16))
-				e.MOVW(operand.U16(0x7e00), to)
-				e.JMP(operand.LabelRef(done))
-			})
-		})
+		}
+		q.scale(bits)
 	})
 }
 
-// blockCoder writes blocks.
-type blockCoder struct {
+// blockGroup is as many blocks as there are lanes, of one vector or of several.
+type blockGroup struct {
 	*emitter
 	blockFormat
+	xs, ys operand.Mem // addresses of the blocks
 }
 
-// load loads a block: on AVX-512 in order, on AVX2 so that packing the registers gives each
-// half of the numbers in order.
-func (q blockCoder) load(from operand.Mem) (list []reg.VecVirtual) {
-	for i := 0; i < blockNumbers/q.lanes(); i++ {
+func (e *emitter) newBlockGroup() blockGroup {
+	return blockGroup{e, blockFormats[e.to], e.AllocLocal(8 * e.lanes()), e.AllocLocal(8 * e.lanes())}
+}
+
+// eachGroup runs each for each block of a group, and then body for the group. Where fewer blocks are left than there
+// are lanes, the last is in several lanes. With fewer the group has that many, fewer runs before body, and body runs
+// once more in the end, for no blocks, and leaves the kernel.
+func (q blockGroup) eachGroup(each func(x, at reg.GPVirtual), fewer func(at reg.GPVirtual), body func(blocks reg.GPVirtual)) {
+	group, lane, next, last, found, full, done := q.label("group"), q.label("lane"), q.label("next"), q.label("last"), q.label("found"), q.label("full"), q.label("done")
+	y, x, count, n := q.argument("y"), q.argument("x"), q.argument("count"), q.argument("n")
+	yAt, xAt, left, at, stride := q.GP64(), q.GP64(), q.GP64(), q.GP64(), q.GP64()
+	q.jumpIfZero(count, done)
+	q.jumpIfZero(n, done)
+	q.MOVQ(y, yAt)
+	q.MOVQ(x, xAt)
+	q.MOVQ(n, left)
+	q.Label(group)
+	q.XORQ(at, at)
+	q.Label(lane)
+	q.MOVQ(xAt, q.xs.Idx(at, 8))
+	q.MOVQ(yAt, q.ys.Idx(at, 8))
+	q.fetchMeanwhile(operand.Mem{Base: xAt}, 4*blockNumbers)
+	each(xAt, at)
+	q.CMPQ(left, operand.Imm(blockNumbers))
+	q.JBE(operand.LabelRef(next))
+	q.SUBQ(operand.Imm(blockNumbers), left)
+	q.ADDQ(operand.U32(4*blockNumbers), xAt)
+	q.ADDQ(operand.Imm(uint64(q.size())), yAt)
+	q.Label(found)
+	q.INCQ(at)
+	q.CMPQ(at, operand.Imm(uint64(q.lanes())))
+	q.JB(operand.LabelRef(lane))
+	q.Label(full)
+	body(at)
+	q.TESTQ(count, count)
+	q.JNZ(operand.LabelRef(group))
+	if fewer != nil {
+		q.XORQ(at, at)
+		q.JMP(operand.LabelRef(full))
+	}
+	q.Label(done)
+	q.leave()
+	for _, write := range q.rare {
+		write()
+	}
+	q.Label(next)
+	q.CMPQ(count, operand.Imm(1))
+	q.JBE(operand.LabelRef(last))
+	q.DECQ(count)
+	q.MOVQ(q.parameter("xStride"), stride)
+	q.LEAQ(operand.Mem{Base: x, Index: stride, Scale: 4}, x)
+	q.ADDQ(q.parameter("yStride"), y)
+	q.MOVQ(x, xAt)
+	q.MOVQ(y, yAt)
+	q.MOVQ(q.parameter("n"), left)
+	q.JMP(operand.LabelRef(found))
+	q.Label(last)
+	q.XORQ(count, count)
+	if fewer != nil {
+		q.INCQ(at)
+		fewer(at)
+		q.JMP(operand.LabelRef(full))
+	} else {
+		q.JMP(operand.LabelRef(found))
+	}
+}
+
+// blockCoder writes blocks without levels.
+//
+// Of two numbers of each block, one has the largest magnitude: the largest as signed integers, which is negative only
+// if all are, and the largest as unsigned ones. Where these have the same magnitude, which is rare, the first of them
+// is looked up. With a minimum they are the least and the largest; where the least is a zero, of which a minimum in
+// vectors may have the other sign, the first zero is looked up.
+//
+// A group is written once the extremes of the next one have been found: the scale takes long, and the CPU does both
+// at once.
+type blockCoder struct {
+	blockGroup
+	these    [2]operand.Mem // addresses of the group that is written
+	extremes [2]operand.Mem // two registers of each block
+	heads    operand.Mem    // d and m of each block, as float16
+	inverses operand.Mem    // of each d; with a minimum negative
+	chosen   operand.Mem    // the number of the largest magnitude, of two the positive one, or the least
+	order    operand.Op     // AVX2
+}
+
+// findExtremes finds the extremes of each lane of a block. With a minimum, those of a block with NaN are NaN.
+func (q blockCoder) findExtremes(x, at reg.GPVirtual) {
+	var list []reg.VecVirtual
+	for i := 0; i < blockNumbers; i += q.lanes() {
+		list = append(list, q.keep(operand.Mem{Base: x, Disp: 4 * i}))
+	}
+	var found []reg.VecVirtual
+	for _, op := range q.comparisons() {
 		v := q.vector()
+		op(list[1], list[0], v)
+		for _, w := range list[2:] {
+			op(w, v, v)
+		}
+		found = append(found, v)
+	}
+	if q.minimum {
+		const unordered = operand.U8(3)
+		nan, store := q.label("nan"), q.label("store")
 		if q.avx512 {
-			q.VMOVUPS(from.Offset(64*i), v)
+			k := q.K()
+			q.VCMPPS(unordered, list[1], list[0], k)
+			q.KORTESTW(k, k)
 		} else {
-			q.VMOVUPS(from.Offset(16*i), v.AsX())
-			q.VINSERTF128(operand.Imm(1), from.Offset(16*i+64), v, v)
+			any := q.GP32()
+			q.VCMPPS(unordered, list[1], list[0], list[0])
+			q.VCMPPS(unordered, list[3], list[2], list[2])
+			q.VORPS(list[0], list[2], list[0])
+			q.VMOVMSKPS(list[0], any)
+			q.TESTL(any, any)
+		}
+		q.JNZ(operand.LabelRef(nan))
+		q.Label(store)
+		q.rare = append(q.rare, func() {
+			q.Label(nan)
+			q.VMOVUPS(q.wide32("nan32", 0x7fc00000), found[1])
+			q.JMP(operand.LabelRef(store))
+		})
+	}
+	row := q.row(at)
+	for i, v := range found {
+		q.VMOVUPS(v, q.extremes[i].Idx(row, 1))
+	}
+}
+
+// row returns where the registers of a block are among those of all.
+func (q blockCoder) row(at reg.GPVirtual) reg.GPVirtual {
+	row := q.GP64()
+	q.MOVQ(at, row)
+	q.SHLQ(operand.Imm(uint64(bits.TrailingZeros(uint(4*q.lanes())))), row)
+	return row
+}
+
+// clearMissing sets the extremes of missing blocks to 0: with what is on the stack divisions may take long.
+func (q blockCoder) clearMissing(at reg.GPVirtual) {
+	row, zero, missing, done := q.row(at), q.zero(), q.label("missing"), q.label("cleared")
+	q.Label(missing)
+	q.CMPQ(row, operand.U32(uint32(4*q.lanes()*q.lanes())))
+	q.JAE(operand.LabelRef(done))
+	for _, m := range q.extremes {
+		q.VMOVUPS(zero, m.Idx(row, 1))
+	}
+	q.ADDQ(operand.Imm(uint64(4*q.lanes())), row)
+	q.JMP(operand.LabelRef(missing))
+	q.Label(done)
+}
+
+func (q blockCoder) comparisons() [2]func(...operand.Op) {
+	if q.minimum {
+		return [2]func(...operand.Op){q.VMINPS, q.VMAXPS}
+	}
+	return [2]func(...operand.Op){q.VPMAXSD, q.VPMAXUD}
+}
+
+// scale finds the heads and the inverses of the blocks of a group, and bits: those from 16 on of blocks that are not
+// finite, those before of these and of blocks whose first number is to be looked up.
+func (q blockCoder) scale(bits reg.GPVirtual) {
+	const equal, nearest = operand.U8(0), operand.U8(0)
+	var found [2]reg.VecVirtual
+	for i, op := range q.comparisons() {
+		var fours []reg.VecVirtual
+		for row := 0; row < q.lanes(); row += 4 {
+			var rows []reg.VecVirtual
+			for j := range 4 {
+				rows = append(rows, q.keep(q.extremes[i].Offset(4*q.lanes()*(row+j))))
+			}
+			fours = append(fours, q.mostOfFour(op, rows))
+		}
+		found[i] = q.mostOfAll(op, fours)
+	}
+	zero, chosen, d, statistic, head, inverse := q.zero(), found[1], q.vector(), q.vector(), q.vector(), q.vector()
+	halves, magnitudes, infinity, one := q.half(), q.kept(q.magnitudes()), q.kept(q.wide32("exponent32", infinity32)), q.wide32("one32", 0x3f800000)
+	var doubt reg.Register
+	name := operation.Element(q.to).String()
+	if q.minimum {
+		chosen, one = found[0], q.float32("minusOne", -1)
+		q.VSUBPS(chosen, found[1], statistic)
+		q.and(magnitudes, statistic, statistic)
+		q.VDIVPS(q.kept(q.float32("divisor"+name, q.divisor)), statistic, d)
+		doubt = q.where(equal, zero, chosen)
+	} else {
+		other := q.vector()
+		for _, v := range found {
+			q.VADDPS(zero, v, v) // of zeros the positive one
+		}
+		q.and(magnitudes, found[0], other)
+		q.and(magnitudes, chosen, statistic)
+		q.VPMAXUD(other, statistic, statistic)
+		doubt = q.lanesRegister()
+		q.VPSUBD(chosen, found[0], d)
+		q.VPCMPEQD(q.wide32("sign32", 1<<31), d, doubt)
+		q.choose(q.where(equal, statistic, found[0]), found[0], chosen, chosen)
+		q.VMULPS(q.kept(q.float32("divided"+name, 1/q.divisor)), chosen, d)
+	}
+	q.VMOVUPS(chosen, q.chosen)
+	q.VCVTPS2PH(nearest, d, halves)
+	q.VPMOVZXWD(halves, head)
+	if q.minimum {
+		m := q.vector()
+		q.VCVTPS2PH(nearest, chosen, halves)
+		q.VPMOVZXWD(halves, m)
+		q.VPSLLD(operand.Imm(16), m, m)
+		q.VPADDD(m, head, head)
+	}
+	q.VMOVUPS(head, q.heads)
+	q.VMOVUPS(one, inverse)
+	q.VDIVPS(d, inverse, inverse)
+	q.and(magnitudes, inverse, d)
+	q.choose(q.where(below, infinity, d), inverse, zero, inverse)
+	q.VMOVUPS(inverse, q.inverses)
+	notFinite := q.GP32()
+	move := q.VMOVMSKPS
+	if q.avx512 {
+		move = q.KMOVW
+	}
+	move(doubt, bits.As32())
+	move(q.where(notBelow, infinity, statistic), notFinite)
+	q.ORL(notFinite, bits.As32())
+	q.SHLL(operand.Imm(16), notFinite)
+	q.ORL(notFinite, bits.As32())
+}
+
+// writeBlocks writes the blocks of a group.
+func (q blockCoder) writeBlocks(blocks, bits reg.GPVirtual) {
+	block, usual, special, next, same, first, done := q.label("block"), q.label("usual"), q.label("special"), q.label("next"), q.label("same"), q.label("first"), q.label("written")
+	at, x, y, head, inverse, least := q.GP64(), q.GP64(), q.GP64(), q.GP32(), q.vector(), q.vector()
+	to := operand.Mem{Base: y}
+	q.XORQ(at, at)
+	q.jumpIfZero(blocks, done)
+	q.Label(block)
+	q.MOVQ(q.these[0].Idx(at, 8), x)
+	q.MOVQ(q.these[1].Idx(at, 8), y)
+	q.BTL(at.As32(), bits.As32())
+	q.JCS(operand.LabelRef(special))
+	q.Label(usual)
+	q.MOVL(q.heads.Idx(at, 4), head)
+	q.VBROADCASTSS(q.inverses.Idx(at, 4), inverse)
+	if q.minimum {
+		q.MOVL(head, to)
+		q.VBROADCASTSS(q.chosen.Idx(at, 4), least)
+	} else {
+		q.MOVW(head.As16(), to)
+	}
+	var list []reg.VecVirtual
+	for i := 0; i < blockNumbers; i += q.lanes() {
+		v, from := q.vector(), operand.Mem{Base: x, Disp: 4 * i}
+		if q.minimum {
+			q.VSUBPS(from, least, v)
+			q.VMULPS(inverse, v, v)
+		} else {
+			q.VMULPS(from, inverse, v)
 		}
 		list = append(list, v)
 	}
-	return list
-}
-
-// of returns op of all numbers, in every lane.
-func (q blockCoder) of(op func(...operand.Op), list []reg.VecVirtual) reg.VecVirtual {
-	v, x, other := q.vector(), q.XMM(), q.XMM()
-	op(list[1], list[0], v)
-	for _, w := range list[2:] {
-		op(w, v, v)
-	}
-	if q.avx512 {
-		upper := q.YMM()
-		q.VEXTRACTI64X4(operand.Imm(1), v, upper)
-		op(upper, v.AsY(), v.AsY())
-	}
-	q.VEXTRACTI128(operand.Imm(1), v.AsY(), x)
-	op(v.AsX(), x, x)
-	for _, order := range []uint64{0x4e, 0xb1} {
-		q.VPSHUFD(operand.Imm(order), x, other)
-		op(other, x, x)
-	}
-	q.VBROADCASTSS(x, v)
-	return v
-}
-
-// first returns the first number for which a comparison of its register holds.
-func (q blockCoder) first(x reg.GPVirtual, list []reg.VecVirtual, compare func(v reg.VecVirtual, to operand.Op)) reg.VecVirtual {
-	at, v := q.GP64(), q.XMM()
-	if q.avx512 {
-		low, high := q.K(), q.K()
-		compare(list[0], low)
-		compare(list[1], high)
-		q.KUNPCKWD(low, high, low)
-		q.KMOVD(low, at.As32())
-	} else {
-		var equal []reg.VecVirtual
-		for _, v := range list {
-			is := q.vector()
-			compare(v, is)
-			equal = append(equal, is)
-		}
-		q.VPMOVMSKB(q.packedBytes(q.VPACKSSWB, q.words(q.VPACKSSDW, equal)), at.As32())
-	}
-	q.BSFL(at.As32(), at.As32())
-	q.VMOVSS(operand.Mem{Base: x, Index: at, Scale: 4}, v)
-	return v
-}
-
-// putHalf writes a float32 as float16.
-func (q blockCoder) putHalf(v reg.VecVirtual, to operand.Mem) {
-	const nearest = operand.U8(0)
-	half := q.XMM()
-	q.VCVTPS2PH(nearest, v, half)
-	q.VPEXTRW(operand.Imm(0), half, to)
-}
-
-// unlessFinite goes to a label where a positive number is infinite or NaN.
-func (q blockCoder) unlessFinite(v reg.VecVirtual, label string) {
-	bits := q.GP32()
-	q.VMOVD(v.AsX(), bits)
-	q.CMPL(bits, operand.U32(infinity32))
-	q.JCC(operand.LabelRef(label))
-}
-
-// scale writes a statistic divided, and multiplies numbers by the inverse of that, or by 0 where it is infinite.
-func (q blockCoder) scale(d reg.VecVirtual, to operand.Mem, numbers []reg.VecVirtual) {
-	const less = operand.U8(0x11)
-	inverse, finite, all := q.XMM(), q.XMM(), q.vector()
-	q.putHalf(d, to)
-	q.VMOVUPS(q.wide32("one32", 0x3f800000), inverse)
-	q.VDIVPS(d, inverse, inverse)
-	q.VPAND(q.magnitudes(), inverse, finite)
-	q.VCMPPS(less, q.wide32("exponent32", infinity32), finite, finite)
-	q.VPAND(finite, inverse, inverse)
-	q.VBROADCASTSS(inverse, all)
-	for _, v := range numbers {
-		q.VMULPS(all, v, v)
-	}
-}
-
-// largest divides numbers by the d of the number of the largest magnitude.
-func (q blockCoder) largest(x reg.GPVirtual, to operand.Mem, numbers []reg.VecVirtual, notFinite string) {
-	var magnitudes []reg.VecVirtual
-	for _, v := range numbers {
-		m := q.vector()
-		q.and(q.magnitudes(), v, m)
-		magnitudes = append(magnitudes, m)
-	}
-	amax := q.of(q.VPMAXUD, magnitudes)
-	q.unlessFinite(amax, notFinite)
-	d, zero := q.first(x, magnitudes, func(v reg.VecVirtual, to operand.Op) { q.VPCMPEQD(amax, v, to) }), q.XMM()
-	q.VXORPS(zero, zero, zero)
-	q.VADDPS(zero, d, d) // of zeros the positive one
-	q.VMULPS(q.float32("divided"+operation.Element(q.to).String(), 1/q.divisor), d, d)
-	q.scale(d, to, numbers)
-}
-
-// spread subtracts the least number, and divides by the d of the range. Of zeros the first is the least: a
-// minimum in vectors may have the other sign.
-func (q blockCoder) spread(x reg.GPVirtual, to operand.Mem, numbers []reg.VecVirtual, notFinite string) {
-	const equal, unordered = operand.U8(0), operand.U8(3)
-	any, zero, signed := q.GP32(), q.label("zero"), q.label("signed")
-	if q.avx512 {
-		k := q.K()
-		q.VCMPPS(unordered, numbers[1], numbers[0], k)
-		q.KORTESTW(k, k)
-	} else {
-		a, b := q.vector(), q.vector()
-		q.VCMPPS(unordered, numbers[1], numbers[0], a)
-		q.VCMPPS(unordered, numbers[3], numbers[2], b)
-		q.VORPS(a, b, a)
-		q.VMOVMSKPS(a, any)
-		q.TESTL(any, any)
-	}
-	q.JNZ(operand.LabelRef(notFinite))
-	least, most, m, d, bits := q.of(q.VMINPS, numbers), q.of(q.VMAXPS, numbers), q.XMM(), q.XMM(), q.GP32()
-	q.VSUBPS(least.AsX(), most.AsX(), d)
-	q.VPAND(q.magnitudes(), d, d)
-	q.unlessFinite(d, notFinite)
-	q.VMOVAPS(least.AsX(), m)
-	q.VMOVD(m, bits)
-	q.ADDL(bits, bits)
-	q.JZ(operand.LabelRef(zero))
-	q.Label(signed)
+	q.write(to, list)
+	q.Label(next)
+	q.INCQ(at)
+	q.CMPQ(at, blocks)
+	q.JB(operand.LabelRef(block))
+	q.Label(done)
 	q.rare = append(q.rare, func() {
-		q.Label(zero)
-		q.VMOVAPS(q.first(x, numbers, func(v reg.VecVirtual, to operand.Op) { q.VCMPPS(equal, least, v, to) }), m)
-		q.JMP(operand.LabelRef(signed))
+		q.Label(special)
+		i, number, v := q.GP64(), head, q.XMM()
+		q.LEAL(operand.Mem{Base: at, Disp: 16}, i.As32())
+		q.BTL(i.As32(), bits.As32())
+		q.JCC(operand.LabelRef(same))
+		q.VPXOR(v, v, v)
+		q.VMOVQ(v, to)
+		q.VMOVUPS(v, to.Offset(q.size()-16))
+		q.MOVW(operand.U16(0x7e00), to)
+		q.JMP(operand.LabelRef(next))
+		q.Label(same)
+		q.XORQ(i, i)
+		q.Label(first)
+		q.CMPQ(i, operand.Imm(blockNumbers)) // x may be changed meanwhile
+		q.JE(operand.LabelRef(usual))
+		q.MOVL(operand.Mem{Base: x, Index: i, Scale: 4}, number)
+		q.INCQ(i)
+		q.XORL(q.chosen.Idx(at, 4), number)
+		q.ADDL(number, number)
+		q.JNZ(operand.LabelRef(first))
+		q.JCC(operand.LabelRef(usual)) // it has the same sign
+		if q.minimum {
+			q.XORL(operand.U32(1<<31), q.heads.Idx(at, 4))
+		} else {
+			q.XORL(operand.U32(1<<15), q.heads.Idx(at, 4))
+			q.XORL(operand.U32(1<<31), q.inverses.Idx(at, 4))
+		}
+		q.JMP(operand.LabelRef(usual))
 	})
-	q.putHalf(m, to.Offset(2))
-	for _, v := range numbers {
-		q.VSUBPS(least, v, v)
-	}
-	q.VDIVPS(q.float32("divisor"+operation.Element(q.to).String(), q.divisor), d, d)
-	q.scale(d, to, numbers)
 }
 
 // write writes the codes of numbers that have been divided by d.
@@ -279,7 +424,7 @@ func (q blockCoder) write(to operand.Mem, numbers []reg.VecVirtual) {
 		q.VPMOVDB(low, to.Offset(q.codes()))
 		return
 	}
-	codes, high := q.packedBytes(q.VPACKUSWB, q.words(q.VPACKSSDW, numbers)), q.XMM()
+	codes, high := q.inOrder(q.packedBytes(q.VPACKUSWB, q.words(q.VPACKSSDW, numbers)), q.order), q.XMM()
 	q.VPMINUB(q.wide32("largestCodes"+operation.Element(q.to).String(), largest*0x01010101), codes, codes)
 	if q.fifth {
 		bits, mask := q.vector(), q.GP32()

@@ -465,22 +465,34 @@ func (e *emitter) largestOf(list []reg.VecVirtual) reg.VecVirtual {
 
 // largestOfFour returns the largest of each 16 bytes of four registers, side by side.
 func (e *emitter) largestOfFour(list []reg.VecVirtual) reg.VecVirtual {
+	return e.mostOfFour(e.VPMAXUD, list)
+}
+
+// mostOfFour is largestOfFour with a comparison other than that of unsigned integers.
+func (e *emitter) mostOfFour(larger func(...operand.Op), list []reg.VecVirtual) reg.VecVirtual {
 	var pairs []reg.VecVirtual
 	for i := 0; i < 4; i += 2 {
 		low, high := e.vector(), e.vector()
 		e.VPUNPCKLDQ(list[i+1], list[i], low)
 		e.VPUNPCKHDQ(list[i+1], list[i], high)
-		pairs = append(pairs, e.larger(high, low, low))
+		larger(high, low, low)
+		pairs = append(pairs, low)
 	}
 	low, high := e.vector(), e.vector()
 	e.VPUNPCKLQDQ(pairs[1], pairs[0], low)
 	e.VPUNPCKHQDQ(pairs[1], pairs[0], high)
-	return e.larger(high, low, low)
+	larger(high, low, low)
+	return low
 }
 
 // largestOfAll returns the largest numbers, in order, of what largestOfFour has made of four
 // registers each: of as many as a vector has groups of 16 bytes.
 func (e *emitter) largestOfAll(fours []reg.VecVirtual) reg.VecVirtual {
+	return e.mostOfAll(e.VPMAXUD, fours)
+}
+
+// mostOfAll is largestOfAll of what mostOfFour has made.
+func (e *emitter) mostOfAll(larger func(...operand.Op), fours []reg.VecVirtual) reg.VecVirtual {
 	even, odd := uint64(0x20), uint64(0x31) // groups of 16 bytes
 	gather := e.VPERM2I128
 	if e.avx512 {
@@ -490,7 +502,8 @@ func (e *emitter) largestOfAll(fours []reg.VecVirtual) reg.VecVirtual {
 		low, high := e.vector(), e.vector()
 		gather(operand.U8(even), fours[1], fours[0], low)
 		gather(operand.U8(odd), fours[1], fours[0], high)
-		fours = append(fours[1:], e.larger(high, low, low))
+		larger(high, low, low)
+		fours = append(fours[1:], low)
 	}
 	return fours[0]
 }
