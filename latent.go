@@ -431,7 +431,7 @@ func DequantizeLatent[T Element](dst View[T], src LatentCache, options Dequantiz
 			record.Read(y.Float32s(y.Token(t)), y.TokenStride, from, scales, n, src.InverseScale)
 		} else {
 			record.Read(numbers, record.Numbers, from, scales, n, src.InverseScale)
-			q.Transform(&x, n)
+			q.Transform(&x, 0, n)
 			for i := range n {
 				view.Convert(&y, &x, y.Token(t+i), i*record.Numbers, record.Numbers)
 			}

@@ -29,7 +29,7 @@ import (
 //	s = RN32(RN32(b-a)/largest), by channel RN32(RN32(b-a)*RN32(1/largest)); 0.0001 where that is 0
 //	z = RN32(-a/s)
 //
-// There RN32(1/s) counts as 0 where it is infinite, and -0 is less than +0. A group with a NaN or an infinity, or whose b-a is
+// In OpenVINO's formats RN32(1/s) counts as 0 where it is infinite, and -0 is less than +0. A group with a NaN or an infinity, or whose b-a is
 // infinite, is read back as NaN: s is NaN (0x7fc00000) or infinite and all codes are 0. OpenVINO's bytes
 // are not defined where there are NaNs, zeros of both signs, or infinite RN32(1/s).
 type PageFormat uint8
@@ -342,7 +342,7 @@ func (c *quantizedCall) storeRuns(a *Angles, slots []int32, s *recordStore, cos,
 			some := min(most, all-h)
 			row := some * dim
 			if first > 0 {
-				s.to.Dequantize(&m, scratch, at, h, some, 0, first)
+				s.to.Dequantize(&m, scratch, some*dim, at, h, some, 0, first)
 			}
 			for i, count := 0, 0; i < n; i += count {
 				count = s.from.Together(t+i, n-i)
@@ -421,16 +421,18 @@ func DequantizePages[T Element](dst View[T], src PagedView, options DequantizeOp
 		}
 		for h := 0; h < x.Heads; h += most {
 			some := min(most, x.Heads-h)
-			x.Dequantize(&m, memory, at, h, some, first, n)
-			q.Transform(&scratch, n*some)
-			length, count := dim, some
-			if y.HeadStride == dim {
-				length, count = some*dim, 1
-			}
-			for i := range n {
-				for j := range count {
-					view.Convert(&y, &scratch, y.Token(t+i)+(h+j)*y.HeadStride, (i*count+j)*length, length)
+			yAt := y.Token(t) + h*y.HeadStride
+			if y.Kind == kernels.KindFloat32 && y.HeadStride == dim && y.Together(t, n) == n && (x.Columns() || n == 1 || y.TokenStride == some*dim) {
+				x.Dequantize(&m, y.Float32s(yAt), y.TokenStride, at, h, some, first, n)
+				for i := range n {
+					q.Transform(&y, yAt+i*y.TokenStride, some)
 				}
+				continue
+			}
+			x.Dequantize(&m, memory, some*dim, at, h, some, first, n)
+			q.Transform(&scratch, 0, n*some)
+			for i := range n {
+				q.Write(&y, y.Token(t+i)+h*y.HeadStride, &scratch, i*some*dim, some)
 			}
 		}
 	}

@@ -12,9 +12,9 @@ import (
 // QuantizedView describes the heads of a quantized cache: where they lie, as a [View] does, and
 // their scales.
 //
-// Counts and strides of the View are in elements of type D. An element of most formats with 4 or 5 bits is
-// a block of 32 numbers, so a head of 128 numbers is 4 elements. HeadDim counts numbers. It
-// is at most 4096, and a multiple of the numbers of a block.
+// Counts and strides of the View are in elements of type D. An element of Q8_0, and of formats with 4 or 5
+// bits, is a block of 32 numbers (NVFP4: 16, GGMLNVFP4: 64), so a head of 128 numbers is 4 elements. HeadDim
+// counts numbers. It is at most 4096, and a multiple of the numbers of a block.
 type QuantizedView[D Dequantizable] struct {
 	View[D]
 
@@ -181,14 +181,16 @@ func Dequantize[T Element, D Dequantizable](dst View[T], src QuantizedView[D], o
 	var unaligned [kernels.FusedElements + kernels.Line]float32
 	memory := kernels.LineAligned(unaligned[:])
 	scratch := q.Scratch(memory)
-	most := len(memory) / headDim
+	most, direct := len(memory)/headDim, q.ReadsInto(&y)
 	for t := range tokens {
 		for h := 0; h < x.Heads; h += most {
-			some := min(most, x.Heads-h)
-			q.Read(&scratch, &x, x.Token(heads.Slot(slots, t))+h*x.HeadStride, some)
-			for i := range some {
-				view.Convert(&y, &scratch, y.Token(t)+(h+i)*y.HeadStride, i*headDim, headDim)
+			some, at, yAt := min(most, x.Heads-h), x.Token(heads.Slot(slots, t))+h*x.HeadStride, y.Token(t)+h*y.HeadStride
+			if direct {
+				q.Read(&y, yAt, &x, at, some)
+				continue
 			}
+			q.Read(&scratch, 0, &x, at, some)
+			q.Write(&y, yAt, &scratch, 0, some)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package posenc_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -384,6 +385,20 @@ func digestCache[D posenc.Dequantizable](d *testkit.Digest, tokens, heads, dim i
 		for block := range slices.Chunk(bytes, size) {
 			for i := range halves {
 				block[2*i], block[2*i+1] = byte(d.Below(256)), byte(0x20+d.Below(16))
+			}
+		}
+		switch s := any(v.Data).(type) { // the same numbers on big-endian machines
+		case []float32:
+			for i := range s {
+				s[i] = math.Float32frombits(binary.LittleEndian.Uint32(bytes[4*i:]))
+			}
+		case []posenc.Float16:
+			for i := range s {
+				s[i] = posenc.Float16(binary.LittleEndian.Uint16(bytes[2*i:]))
+			}
+		case []posenc.BFloat16:
+			for i := range s {
+				s[i] = posenc.BFloat16(binary.LittleEndian.Uint16(bytes[2*i:]))
 			}
 		}
 		return v

@@ -95,11 +95,11 @@ func rotateStored(a *Angles, tokens int, r *heads.Rotation, y *heads.QuantizedOp
 			}
 			for h := 0; h < x.Heads; h += most {
 				some := min(most, x.Heads-h)
-				read.Read(&scratch, x, x.Token(source)+h*x.HeadStride, some)
+				read.Read(&scratch, 0, x, x.Token(source)+h*x.HeadStride, some)
 				if scratch.Heads = some; a.how != unrotated {
 					r.Rotate(&scratch, &scratch, 0, 0, 1, &table, t)
 				}
-				q.Transform(&scratch, some)
+				q.Transform(&scratch, 0, some)
 				y.Quantize(y.Token(to)+h*y.HeadStride, q.Dim, some, scratch.Float32s(0), q.Dim, kernels.Ahead)
 			}
 		}

@@ -78,13 +78,13 @@ func (q *Quantization) Prepare(scratch, x *view.Operand, at, n int, table *cossi
 		}
 	}
 	q.Rotated.normalize(scratch, q.Dim, n)
-	q.Transform(scratch, x.Heads*n)
+	q.Transform(scratch, 0, x.Heads*n)
 }
 
-// Transform is the Hadamard transform of heads in scratch.
-func (q *Quantization) Transform(scratch *view.Operand, heads int) {
+// Transform is the Hadamard transform of heads of float32 that lie one after another from element at on.
+func (q *Quantization) Transform(y *view.Operand, at, heads int) {
 	if q.Hadamard != 0 {
-		HadamardRows(scratch.Float32s(0), q.Hadamard, heads*q.Dim/q.Hadamard)
+		HadamardRows(y.Float32s(at), q.Hadamard, heads*q.Dim/q.Hadamard)
 	}
 }
 
@@ -239,11 +239,15 @@ func (y *QuantizedOperand) Quantize(at, dim, heads int, x []float32, stride, ahe
 	kernels.Quantize(dispatch.Implementation(), y.Kind, y.Bytes(at), x, &v, y.ScalesFrom(at, dim), y.Scale)
 }
 
-// Read writes heads of x, from element at on, to scratch as float32, and undoes the
+// ReadsInto reports whether Read can write to y: else it writes to scratch memory first.
+func (q *Quantization) ReadsInto(y *view.Operand) bool {
+	return y.Kind == kernels.KindFloat32 && (q.Hadamard == 0 || y.HeadStride == q.Dim)
+}
+
+// Read writes heads of x, from element at on, to y from element yAt on as float32, and undoes the
 // Hadamard transform.
-func (q *Quantization) Read(scratch *view.Operand, x *QuantizedOperand, at, heads int) {
-	to := scratch.Float32s(0)
-	v := kernels.Conversion{Len: q.Dim, Count: heads, XStride: x.HeadStride * int(x.Kind.Size()), YStride: q.Dim}
+func (q *Quantization) Read(y *view.Operand, yAt int, x *QuantizedOperand, at, heads int) {
+	v := kernels.Conversion{Len: q.Dim, Count: heads, XStride: x.HeadStride * int(x.Kind.Size()), YStride: y.HeadStride}
 	inverse := [1]float32{1 / x.Scale}
 	scales := inverse[:]
 	if x.Scales != nil {
@@ -253,9 +257,15 @@ func (q *Quantization) Read(scratch *view.Operand, x *QuantizedOperand, at, head
 	if x.Kind < kernels.KindI8 {
 		from := x.Operand
 		from.Heads = heads
-		copyHeads(scratch, &from, 0, at, 1, q.Dim)
+		copyHeads(y, &from, yAt, at, 1, q.Dim)
 	} else {
-		kernels.Dequantize(dispatch.Implementation(), x.Kind, to, x.Bytes(at), &v, scales)
+		kernels.Dequantize(dispatch.Implementation(), x.Kind, y.Float32s(yAt), x.Bytes(at), &v, scales)
 	}
-	q.Transform(scratch, heads)
+	q.Transform(y, yAt, heads)
+}
+
+// Write writes heads of scratch, from element at on, to y from element yAt on, rounding once where y has fewer bits.
+func (q *Quantization) Write(y *view.Operand, yAt int, scratch *view.Operand, at, heads int) {
+	scratch.Heads = heads
+	copyHeads(y, scratch, yAt, at, 1, q.Dim)
 }

@@ -159,7 +159,7 @@ func read(to []float32, x []uint8) {
 
 // ByHead reports whether many tokens of a head are better than many heads of a token: they share scales, or their groups are
 // equally far apart. (32 tokens of a head take half as long again to rotate as 4 of 8 heads.)
-func (r *Records) ByHead() bool { return r.columns() || r.Group < r.Dim }
+func (r *Records) ByHead() bool { return r.Columns() || r.Group < r.Dim }
 
 // rows returns how many records, of heads of n tokens, are stride bytes apart, and how often there are as many: one head's or
 // one token's.
@@ -215,7 +215,7 @@ func (r *Records) quantize(m *RecordMemory, y []uint8, x, inverse, zero []float3
 		if r.halves() {
 			to, v.YStride = m.codes[:], v.Len
 		}
-		if r.columns() {
+		if r.Columns() {
 			kernels.QuantizeAffineColumnsF32ToU8(impl, to, x[done*v.XStride:], inverse, zero, v, r.Least, r.Largest, flip)
 		} else {
 			kernels.QuantizeAffineF32ToU8(impl, to, x[done*v.XStride:], inverse[done*v.ScaleStride:], zero[done*v.ScaleStride:], v, r.Least, r.Largest, flip)
@@ -227,8 +227,8 @@ func (r *Records) quantize(m *RecordMemory, y []uint8, x, inverse, zero []float3
 	}
 }
 
-// columns reports whether the numbers of a vector have different scales.
-func (r *Records) columns() bool { return r.Tokens > 1 || len(r.Scales) > 1 }
+// Columns reports whether the numbers of a vector have different scales.
+func (r *Records) Columns() bool { return r.Tokens > 1 || len(r.Scales) > 1 }
 
 // Begin prepares memory for calls of Dequantize.
 func (r *Records) Begin(m *RecordMemory) {
@@ -239,15 +239,16 @@ func (r *Records) Begin(m *RecordMemory) {
 	}
 }
 
-// Dequantize reads what Quantize has written, n tokens from token first of record at on, or n records.
-func (r *Records) Dequantize(m *RecordMemory, y []float32, at, h, heads, first, n int) {
+// Dequantize reads what Quantize has written, n tokens from token first of record at on, or n records. Tokens go to places
+// stride elements apart, by groups or one scale heads*Dim if there are several.
+func (r *Records) Dequantize(m *RecordMemory, y []float32, stride, at, h, heads, first, n int) {
 	switch {
 	case r.Tokens > 1:
 		r.eachColumns(heads, func(head, column, columns int) {
 			record := r.of(at, h+head)
 			read(m.scale[:columns], record[4*column:])
 			read(m.zero[:columns], record[4*(r.Dim+column):])
-			v := kernels.Affine{Len: columns, Count: n, XStride: r.bytes(r.Dim), YStride: heads * r.Dim}
+			v := kernels.Affine{Len: columns, Count: n, XStride: r.bytes(r.Dim), YStride: stride}
 			r.dequantize(m, y[head*r.Dim+column:], record[8*r.Dim+first*v.XStride+r.bytes(column):], m.scale[:columns], m.zero[:columns], &v)
 		})
 	case !r.Given:
@@ -264,7 +265,7 @@ func (r *Records) Dequantize(m *RecordMemory, y []float32, at, h, heads, first, 
 		}
 	case len(r.Scales) > 1:
 		r.eachColumns(heads, func(head, column, columns int) {
-			v := kernels.Affine{Len: columns, Count: n, XStride: r.TokenStride, YStride: heads * r.Dim}
+			v := kernels.Affine{Len: columns, Count: n, XStride: r.TokenStride, YStride: stride}
 			r.dequantize(m, y[head*r.Dim+column:], r.of(at, h+head)[r.bytes(column):], r.Scales[(h+head)*r.Dim+column:], m.zero[:columns], &v)
 		})
 	default:
@@ -293,7 +294,7 @@ func (r *Records) dequantize(m *RecordMemory, y []float32, x []uint8, scale, zer
 			kernels.UnpackNibblesU4ToU8(impl, m.codes[:], from, &packed, shift)
 			from, v.XStride = m.codes[:], v.Len
 		}
-		if r.columns() {
+		if r.Columns() {
 			kernels.DequantizeAffineColumnsU8ToF32(impl, y[done*v.YStride:], from, scale, zero, v, flip)
 		} else {
 			kernels.DequantizeAffineU8ToF32(impl, y[done*v.YStride:], from, scale[done*v.ScaleStride:], zero[done*v.ScaleStride:], v, flip)
