@@ -252,8 +252,8 @@ func (r *LatentRecord) Read(x []float32, xStride int, y, scales []byte, n int, i
 }
 
 func readBFloat16s(x []float32, y []byte) {
-	if littleEndian {
-		kernels.ConvertBF16ToF32(dispatch.Implementation(), x, unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(y))), len(x))) // at any address
+	if impl := dispatch.Implementation(); impl != kernels.Generic { // which runs where memory is little-endian
+		kernels.ConvertBF16ToF32(impl, x, unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(y))), len(x))) // at any address
 		return
 	}
 	for i := range x {
