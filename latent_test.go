@@ -111,12 +111,6 @@ func TestLatentGolden(t *testing.T) {
 
 // latentInputs returns inputs of the script.
 func latentInputs(first, tokens int) []posenc.BFloat16 {
-	splitmix := func(i uint64) uint64 {
-		z := (i + 1) * 0x9E3779B97F4A7C15
-		z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-		z = (z ^ z>>27) * 0x94D049BB133111EB
-		return z ^ z>>31
-	}
 	x := make([]posenc.BFloat16, tokens*576)
 	for t := range tokens {
 		token := uint64(first + t)
