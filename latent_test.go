@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
@@ -167,8 +168,8 @@ func TestExhaustiveLatent(t *testing.T) {
 		}
 	}
 	ropes := latentRopes()
-	testkit.RunExhaustive(t, exhaustive.Leg{
-		Name: "caches of latent attention", Blocks: random.Tokens / random.Chunk, Counts: []string{"records compared"},
+	exhaustive.Run(t, exhaustive.Leg{
+		Name: "caches of latent attention on " + dispatch.Implementation().String(), Blocks: random.Tokens / random.Chunk, Counts: []string{"records compared"},
 		Worker: func(t *testing.T) func(block int, counts []int64) {
 			positions := make([]int32, random.Chunk)
 			return func(block int, counts []int64) {

@@ -1,17 +1,24 @@
 """Golden vectors of MXFP4 and NVFP4.
 
-Writes vectors.json: blocks by the formulas of OCP MX 1.0 and of torchao, with the casts to E2M1 and E4M3 of
-ml_dtypes, and their numbers; and blocks of ggml's formats with what dequantize_row_* of the libggml-base that
-the package pywhispercpp has makes of them. Numbers are hexadecimal bits, big-endian. With the versions of
-requirements.txt the file is the same byte for byte.
+    python3 generate.py            writes vectors.json: blocks by the formulas of OCP MX 1.0 and of torchao, with
+                                   the casts to E2M1 and E4M3 of ml_dtypes, and their numbers; and blocks of
+                                   ggml's formats with what dequantize_row_* of the libggml-base that the package
+                                   pywhispercpp has makes of them. Numbers are hexadecimal bits, big-endian.
+    python3 generate.py random     writes random.json: of the first 100,663,296 blocks of random in
+                                   ../blocks/generate.py, the first 4 bytes of SHA-256 of what torchao makes
+                                   of each 1,048,576, in a quarter of an hour
 
-    python3 generate.py
+RCEIL gets them without the lower 16 bits, as bfloat16: torchao rounds logarithms in float32, which is wrong for
+some float32. With the versions of requirements.txt the files are the same byte for byte.
 """
 
 import ctypes
+import hashlib
 import importlib.metadata
+import importlib.util
 import json
 import pathlib
+import sys
 
 import ml_dtypes
 import numpy as np
@@ -97,7 +104,45 @@ def ggml(name, size, scales, n):
     return {"blocks": blocks.tobytes().hex(), "values": bits(values)}
 
 
+CHUNKS, CHUNK, CALL = 96, 1 << 20, 1 << 15  # digests, blocks of a digest and of a call
+
+
+def digests():
+    import torch
+    from torchao.prototype.mx_formats.config import ScaleCalculationMode
+    from torchao.prototype.mx_formats.mx_tensor import to_mx
+    from torchao.prototype.mx_formats.nvfp4_tensor import nvfp4_quantize
+
+    here = pathlib.Path(__file__)
+    spec = importlib.util.spec_from_file_location("blocks", here.parent.parent / "blocks" / "generate.py")
+    blocks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(blocks)
+    upper = lambda x: (x.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+    mx = lambda mode: lambda x: to_mx(x, torch.float4_e2m1fn_x2, 32, mode)
+    rules = {
+        "mxfp4floor": lambda x: mx(ScaleCalculationMode.FLOOR)(torch.from_numpy(x)),
+        "mxfp4rceil": lambda x: mx(ScaleCalculationMode.RCEIL)(torch.from_numpy(upper(x))),
+        "mxfp4even": lambda x: mx(ScaleCalculationMode.EVEN)(torch.from_numpy(x)),
+        "nvfp4": lambda x: nvfp4_quantize(torch.from_numpy(x)),
+    }
+    result = {"chunk": CHUNK, "digests": {name: "" for name in rules}}
+    for chunk in range(CHUNKS):
+        sums = {name: hashlib.sha256() for name in rules}
+        for first in range(chunk * CHUNK, (chunk + 1) * CHUNK, CALL):
+            x = np.ascontiguousarray(blocks.random(first, CALL))
+            for name, rule in rules.items():
+                scale, code = rule(x)
+                scale = scale.view(torch.uint8).numpy().reshape(-1, 1)
+                sums[name].update(np.concatenate([scale, code.numpy().reshape(len(scale), -1)], axis=1).tobytes())
+        for name in rules:
+            result["digests"][name] += sums[name].hexdigest()[:8]
+        here.with_name("random.json").write_text(json.dumps(result, indent=1) + "\n")
+
+
 def main():
+    if sys.argv[1:] == ["random"]:
+        digests()
+        return
     x = numbers()
     result = {"versions": {p: importlib.metadata.version(p) for p in ("ml_dtypes", "numpy", "pywhispercpp")}, "x": bits(x)}
     for rule in ("floor", "rceil", "even"):
