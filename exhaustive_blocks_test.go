@@ -130,11 +130,3 @@ func randomBlocks(x []float32, first int) {
 		}
 	}
 }
-
-// splitmix returns the number of splitmix64 for state i.
-func splitmix(i uint64) uint64 {
-	z := (i + 1) * 0x9E3779B97F4A7C15
-	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-	z = (z ^ z>>27) * 0x94D049BB133111EB
-	return z ^ z>>31
-}
