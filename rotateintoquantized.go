@@ -123,7 +123,7 @@ func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, k
 
 type quantizedCall struct {
 	function    string
-	tokens, end int  // end is behind the last token that is written of caches without slots of their own
+	tokens, end int  // end is behind the last token of the caches that is written
 	slots       bool // there are
 	fullWidth   bool // rows have an entry for each element
 	rotates     bool // some heads do
@@ -267,6 +267,9 @@ func (c *quantizedCall) checkSource(name string, s *quantizedStore, otherName st
 
 // store quantizes all tokens, with scratch memory of the size that they need.
 func (c *quantizedCall) store(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
+	if c.end == 0 {
+		return
+	}
 	most, rotates := 0, false // elements that scratch memory holds at least
 	for i := range stores {
 		s := &stores[i]
@@ -306,10 +309,9 @@ func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, slots []int32, 
 	}
 	for i := range stores {
 		s := &stores[i]
-		slot := heads.Slot(slots, 0)
-		if slot >= 0 && s.Way == heads.ByOneKernel && s.from.Heads*s.Dim <= kernels.MaxCallElements {
+		if s.Way == heads.ByOneKernel && s.from.Heads*s.Dim <= kernels.MaxCallElements {
 			var k kernels.Rotation // field by field: a struct built and copied costs 4 ns
-			at := s.to.Token(slot)
+			at := s.to.Token(heads.Slot(slots, 0))
 			k.Pairs, k.Partner, k.Tokens, k.Heads, k.XHeadStride, k.YHeadStride = s.Dim/2, s.Dim/2, 1, s.from.Heads, s.from.HeadStride, s.to.HeadStride*int(s.to.Kind.Size())
 			s.RotateQuantize(&s.to, at, s.from.Float32s(0), cos, sin, &k)
 			continue

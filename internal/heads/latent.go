@@ -252,7 +252,7 @@ func (r *LatentRecord) Read(x []float32, xStride int, y, scales []byte, n int, i
 }
 
 func readBFloat16s(x []float32, y []byte) {
-	if impl := dispatch.Implementation(); impl != kernels.Generic { // which runs where memory is little-endian
+	if impl := dispatch.Implementation(); impl != kernels.Generic { // kernels are for little-endian CPUs, which load from any address
 		kernels.ConvertBF16ToF32(impl, x, unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(y))), len(x))) // at any address
 		return
 	}
