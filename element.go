@@ -33,8 +33,9 @@ func BFloat16s[B ~uint16](bits []B) []BFloat16 {
 func kindOf[T any]() kernels.Kind { return kernels.KindOf[T, Float16, BFloat16]() }
 
 // Quantized is the type of the numbers in a cache: those of 4 to 8 bits, and those of [Element], as which
-// numbers are stored rounded once. Let y be a float32
-// that is quantized, and RN32 rounding to the nearest float32, ties to even:
+// numbers are stored rounded once. Float types are for caches beside quantized ones: keys of 8 bits and values
+// of 16, or raw keys. Where all caches are of floats, take [RotateInto]. Let y be a float32 that is quantized,
+// and RN32 rounding to the nearest float32, ties to even:
 //
 //	Q8_0   d = RN32(amax/127) for 32 numbers, amax = max |y|; kept as the nearest float16
 //	       q = RN32(y*RN32(1/d)) rounded to an integer, halves away from zero; 0 where d is 0
