@@ -97,7 +97,8 @@ func quantizedOf[D posenc.Dequantizable](a *testkit.Arguments, tokens, heads, di
 		if a.Any() {
 			shape.Heads = min(testkit.Small(heads), 64)
 		}
-		v.Data = testkit.Slice[D](a, testkit.ReachOf(&shape, tokens, units))
+		testkit.FillView(a, &shape, tokens, units)
+		shape.Heads, v.View = v.Heads, shape
 	} else {
 		v.View = testkit.ViewOfHeads[D](a, tokens, heads, units)
 	}
@@ -309,6 +310,7 @@ func dequantizeCall[T posenc.Element, D posenc.Dequantizable](a *testkit.Argumen
 	var slots []int32
 	if a.Yes() {
 		slots = a.IDs(tokens, tokens)
+		testkit.BySlots(a, &src.View, slots)
 	}
 	slot := slotIn(slots)
 	call := testkit.Call{
@@ -317,7 +319,7 @@ func dequantizeCall[T posenc.Element, D posenc.Dequantizable](a *testkit.Argumen
 		},
 		Right: func() bool {
 			return quantizedRight(&src, dim, block) && dst.Heads == src.Heads && testkit.Allowed(&dst, tokens, dim, len(dst.Data)) &&
-				testkit.Allowed(&src.View, tokens, dim/block, len(src.Data)) && !testkit.Share(testkit.BytesOf(src.Data), dst.Data) && !testkit.Share(testkit.BytesOf(src.Scales), dst.Data)
+				cacheRight(&src.View, slots, tokens, dim/block) && !testkit.Share(testkit.BytesOf(src.Data), dst.Data) && !testkit.Share(testkit.BytesOf(src.Scales), dst.Data)
 		},
 		Want: func() {
 			for t := range tokens {

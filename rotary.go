@@ -49,8 +49,8 @@ type RotaryConfig struct {
 	RotaryDim       int                // elements that are rotated, even, at most 2048; 0 means HeadDim
 	Offset          int                // first rotated element of a head
 	Layout          Layout             // which elements form a pair
-	Base            float64            // rope_theta: frequencies Base^(-2i/RotaryDim) if InvFreq is nil. Finite and above 1, with frequency.Float32 as a float32 too; 0 means 10000
-	InvFreq         []float64          // inv_freq: RotaryDim/2 radians per position, each below 2^50 in magnitude; nil means from Base
+	Base            float64            // rope_theta: frequencies Base^(-2i/RotaryDim). Finite and above 1, with frequency.Float32 as a float32 too; 0 means 10000. With InvFreq it must be 0
+	InvFreq         []float64          // inv_freq: RotaryDim/2 radians per position, each below 2^50 in magnitude, in place of a Base; nil means from Base
 	AttentionFactor float64            // multiplies cos and sin (YaRN, LongRoPE): positive as a float32; 0 means 1
 	Rounding        frequency.Rounding // how angles are rounded
 	Axes            []uint8            // the axis from which each pair takes its position; nil means one axis for all
@@ -142,7 +142,7 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 		}
 		invFreq = ladder.InvFreq
 	} else if cfg.Base != 0 {
-		return fail("Base", cfg.Base, "0 where InvFreq is given")
+		return fail("Base", cfg.Base, "0 because InvFreq has the frequencies: give one of the two")
 	}
 	if len(invFreq) != dim/2 {
 		return fail("InvFreq", argument.Elements(len(invFreq)), "RotaryDim/2 = %d", dim/2)
