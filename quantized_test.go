@@ -255,7 +255,7 @@ func TestQuantizedArguments(t *testing.T) {
 	fails(store(func(x *blocks) { x.Dst.InverseScale = 2 }), posenc.ErrConfig, into+"x.Dst.InverseScale is 2, want 0")
 	fails(store(func(x *blocks) { x.Dst.Scales = make([]float32, 4) }), posenc.ErrLength, into+"x.Dst.Scales has 4 elements, want nil")
 	fails(store(func(x *blocks) { x.Dst.Heads = 1 }), posenc.ErrShape, into+"x.Dst.Heads is 1, want 2 as in Src")
-	fails(store(func(x *blocks) { x.Dst.Data = x.Dst.Data[:3] }), posenc.ErrLength, into+"x.Dst.Data has 3 elements, want 8 for 2 tokens of 2 heads of 2 elements, each a block of 32 numbers")
+	fails(store(func(x *blocks) { x.Dst.Data = x.Dst.Data[:3] }), posenc.ErrLength, into+"x.Dst.Data has 3 elements, want 8 for 2 tokens of 2 heads of 2 elements (blocks of 32 numbers)")
 	fails(store(func(x *blocks) { x.HeadDim = 32 }), posenc.ErrShape, into+"x.HeadDim is 32, want 0, or")
 	fails(store(func(x *blocks) { x.RotatedNorm = mustNorm(make([]float32, 3), 1, false) }), posenc.ErrShape, into+"x.RotatedNorm has 3 elements, want HeadDim = 64 or Heads*HeadDim = 128")
 	fails(store(func(x *blocks) { x.Norm = new(posenc.RMSNorm) }), posenc.ErrConfig, into+"x.Norm is zero")

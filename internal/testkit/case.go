@@ -172,7 +172,7 @@ func runCases(t *testing.T) {
 			for n := range Rounds(40 * max(c.Times, 1)) {
 				r.overlapping(t, all[n%len(all)], &c, inputs{shape: shape()})
 			}
-			for range Rounds(20 * max(c.Times, 1)) {
+			for range Rounds(40 * max(c.Times, 1)) {
 				r.spareTokens(t, all[0], &c, shape())
 			}
 			for range Rounds(30) {

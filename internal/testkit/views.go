@@ -94,14 +94,18 @@ type sparedView struct {
 
 // spare gives a view room for more tokens than the call has, or another number of Tokens.
 func spare[T Stored](a *Arguments, v *posenc.View[T], tokens, dim int) {
-	if v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0 {
+	more := tokens + max(1, v.SequenceTokens)*(1+a.Below(3))
+	held, kind := more, a.Below(3)
+	if kind == 0 && v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0 {
 		v.TokenStride = v.Heads * dim
 	}
-	more := tokens + max(1, v.SequenceTokens)*(1+a.Below(3))
-	if a.Yes() {
+	if kind > 0 {
 		v.Tokens = more
 	}
-	v.Data = Slice[T](a, ReachOf(v, more, dim))
+	if kind > 1 {
+		held = tokens
+	}
+	v.Data = Slice[T](a, ReachOf(v, held, dim))
 	a.spared = &sparedView{BytesOf(v.Data), Allowed(v, tokens, dim, len(v.Data))}
 }
 

@@ -289,7 +289,7 @@ func elementsOf[T any](dim int) string {
 	case generic.GGMLNVFP4Bytes:
 		numbers = generic.GGMLNVFP4Numbers
 	}
-	return fmt.Sprintf("%v, each a block of %d numbers", argument.Elements(dim), numbers)
+	return fmt.Sprintf("%v (blocks of %d numbers)", argument.Elements(dim), numbers)
 }
 
 func (g *Grid) strides() string {
