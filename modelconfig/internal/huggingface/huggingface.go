@@ -181,7 +181,7 @@ func typeNamed(r *document.Reader, modelType string) models.ModelType {
 	case t != nil:
 		return t.WithDefaults()
 	case h != nil && h.Tower.Key != "":
-		r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "a type with a text model: this one has a vision tower, which HuggingFaceVision reads")
+		r.Fail(document.ErrAbsent, "model_type", document.Quoted(modelType), "a type with a text model: this one has a vision tower, which HuggingFaceVision reads")
 	default:
 		unknownType(r, modelType, "a type in docs/models.md", true)
 	}
@@ -596,6 +596,7 @@ func addIndexer(r *document.Reader, f *models.ModelType, m *description.Descript
 
 // visionModel returns the reader of the vision tower.
 func visionModel(r *document.Reader) *document.Reader {
+	whole := r
 	for range 3 {
 		modelType, _ := r.Text("model_type")
 		h := models.HolderOf(modelType)
@@ -618,6 +619,10 @@ func visionModel(r *document.Reader) *document.Reader {
 		}
 	}
 	modelType, given := r.Text("model_type")
+	isText := models.Types.Named(modelType) != nil || models.HolderOf(modelType) != nil
+	if r == whole && isText && models.Towers.Named(modelType) == nil && !slices.ContainsFunc(models.TowerKeys(), r.Has) {
+		r.Fail(document.ErrAbsent, "model_type", document.Quoted(modelType), "a vision tower or a model that holds one; HuggingFace reads this text model")
+	}
 	if given && models.Towers.Named(modelType) == nil && models.PositionsIn(models.OtherTypes, modelType) == "" {
 		unknownType(r, modelType, "a vision tower in docs/models.md or a model that holds one", false)
 	}
