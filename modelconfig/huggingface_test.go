@@ -162,7 +162,7 @@ func TestArguments(t *testing.T) {
 		{none, second(new(Model).Rope())}, {none, second((*Model)(nil).Rope())},
 		{"HuggingFace: " + two + "Options", second(HuggingFace([]byte(llama31), Options{}, Options{}))},
 		{"HuggingFaceVision: " + two + "Options", second(HuggingFaceVision([]byte(`{"model_type": "qwen2_vl"}`), Options{}, Options{}))},
-		{"GGUF: " + two + "Options", second(GGUF(ggufKeys("llama"), Options{}, Options{}))},
+		{"GGUF: " + two + "Options", second(readGGUF(ggufKeys("llama"), Options{}, Options{}))},
 		{"", second(new(Rope).Rows([]int32{1}))}, {"", second((*Rope)(nil).Rows([]int32{1}))},
 		{"", new(LayerRows).Refill([]int32{1})}, {"", (*LayerRows)(nil).Refill([]int32{1})},
 		{"", posenc.Rotate(new(LayerRows).Layer(0), x)}, {"", posenc.Rotate((*LayerRows)(nil).Layer(0), x)},
