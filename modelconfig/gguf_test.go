@@ -196,10 +196,16 @@ func TestGGUFErrors(t *testing.T) {
 	if _, err := readGGUF(nil); !errors.Is(err, ErrValue) {
 		t.Errorf("no keys: %v", err)
 	}
-	for _, tensors := range []map[string][]float32{nil, {}} {
-		_, err := GGUF(ggufKeys("qwen2"), tensors)
-		if !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "tensors is empty, want the name of each tensor") {
-			t.Errorf("no tensors: %v", err)
+	for arch, says := range map[string]string{
+		"llama":  "tensors is empty, want the names of the file's tensors, and the values of rope_freqs.weight, rope_factors_short.weight, rope_factors_long.weight if it has them",
+		"arcee":  "tensors is empty, want the names of the file's tensors, and the values of rope_freqs.weight if",
+		"phi3":   "tensors is empty, want the names of the file's tensors, and the values of rope_factors_short.weight, rope_factors_long.weight if",
+		"gemma4": "rope_freqs.weight is missing",
+	} {
+		for _, tensors := range []map[string][]float32{nil, {}} {
+			if _, err := GGUF(ggufKeys(arch, "attention.sliding_window_pattern", 2), tensors); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s without tensors: %v", arch, err)
+			}
 		}
 	}
 	keys := ggufKeys("llama")

@@ -90,16 +90,16 @@ func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
 // its architecture.
 //
 // tensors has the name of each tensor of the file, of all its parts if it is in several. The values are those of
-// rope_freqs.weight, rope_factors_short.weight and rope_factors_long.weight, and nil for other tensors.
-// Keys do not say whether a file has these three; so GGUF takes the list of all, which shows that one is absent.
+// rope_freqs.weight, rope_factors_short.weight and rope_factors_long.weight, and nil for other tensors. Keys do
+// not say whether a file has these three: the names of the others say that one is absent.
 //
 // The layout is the one of the weights in the file; of latent attention (MLA) only the rotary part
 // of a head is described ([Layer.LatentAttention]).
 //
 // A key about positions is an error if llama.cpp does not have it or does not apply it. Other keys
-// are ignored. It is an error if tensors is empty, if a tensor is absent that the architecture needs, and if
-// one has no values or another number of them than pairs rotate. A model has at most 4096 layers.
-// docs/keys.md has all keys, docs/models.md the architectures.
+// are ignored. It is an error if a tensor is absent that the architecture needs, if one has no values or
+// another number of them than pairs rotate, and if tensors is empty where the architecture may have one of the
+// three. A model has at most 4096 layers. docs/keys.md has all keys, docs/models.md the architectures.
 //
 // options is at most one Options. Errors are those of HuggingFace.
 func GGUF(keys map[string]any, tensors map[string][]float32, options ...Options) (*Model, error) {

@@ -63,8 +63,16 @@ func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
 
 // checkTensors fails where frequency factors may be missed: without names of tensors, and by names that no
 // loader of llama.cpp asks for.
-func (r *ggufReader) checkTensors() {
-	r.failIf(len(r.tensors) == 0, document.ErrValue, "tensors", "empty", "the name of each tensor of the file, with the values of those of frequency factors")
+func (r *ggufReader) checkTensors(arch *models.GGUFArchitecture) {
+	var used []string
+	if arch.Freqs {
+		used = append(used, freqsTensor)
+	}
+	if arch.LongRoPE {
+		used = append(used, shortTensor, longTensor)
+	}
+	r.failIf(len(r.tensors) == 0 && used != nil && !arch.NeedsFreqs, document.ErrValue, "tensors", "empty",
+		"the names of the file's tensors, and the values of %s if it has them", strings.Join(used, ", "))
 	for _, name := range factorTensors {
 		r.failIf(r.has(name), document.ErrContradiction, name, "a key", "it among tensors")
 	}
@@ -540,7 +548,7 @@ func Read(keys map[string]any, tensors map[string][]float32, architecture string
 		slices.Sort(known)
 		r.failIf(true, document.ErrUnknown, key, document.Quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", document.NearestNote(name, known))
 	}
-	r.checkTensors()
+	r.checkTensors(arch)
 	r.checkRopeKeys(arch)
 	m := &description.Description{ModelType: name, GGUF: true, Latent: arch.Latent || arch.LatentPart, Traps: arch.Traps}
 	r.model(m, arch)
