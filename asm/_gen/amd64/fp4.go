@@ -1,7 +1,6 @@
 package amd64
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/go-posenc/posenc/asm/_gen/operation"
@@ -11,16 +10,13 @@ import (
 
 // fp4Format is a row of generic's formats with codes of E2M1: see there.
 type fp4Format struct {
-	numbers, group int  // of a block, and of a scale
-	e4m3           bool // scales are E4M3, or else E8M0
-	ggml           bool
+	numbers int  // of a block
+	e4m3    bool // scales are E4M3, or else E8M0
 }
 
 var fp4Formats = map[element]fp4Format{
-	element(operation.MXFP4):     {numbers: 32, group: 32},
-	element(operation.NVFP4):     {numbers: 16, group: 16, e4m3: true},
-	element(operation.GGMLMXFP4): {numbers: 32, group: 32, ggml: true},
-	element(operation.GGMLNVFP4): {numbers: 64, group: 16, e4m3: true, ggml: true},
+	element(operation.MXFP4): {numbers: 32},
+	element(operation.NVFP4): {numbers: 16, e4m3: true},
 }
 
 // fp4Coder writes blocks. On AVX2 it writes 32 numbers at once: of NVFP4 a block in the lower halves of
@@ -269,14 +265,11 @@ type fp4Reader struct {
 	zero         reg.VecVirtual
 }
 
-// dequantizeFP4 writes a group at a time. Halves of scales of E4M3 are 2^-7 times too small.
+// dequantizeFP4 writes a block at a time. Halves of scales of E4M3 are 2^-7 times too small.
 func dequantizeFP4(e *emitter) {
 	r := fp4Reader{e: e, fp4Format: fp4Formats[e.from], twice: e.vector()}
 	twice := [16]float32{0, 1, 2, 3, 4, 6, 8, 12, float32(math.Copysign(0, -1)), -1, -2, -3, -4, -6, -8, -12}
 	name, unit := "e2m1", float32(1)
-	if r.ggml {
-		twice[8], name = 0, "ggmlE2M1"
-	}
 	if r.e4m3 {
 		name, unit = name+"E4M3", 1<<7
 	}
@@ -295,27 +288,10 @@ func dequantizeFP4(e *emitter) {
 		e.clear(r.zero)
 	}
 	e.eachVector(func(y, x, left reg.GPVirtual) {
-		codes, at := operand.Mem{Base: x, Disp: 1}, reg.GPVirtual(nil)
-		if r.numbers > r.group { // from a scale to its codes
-			at = e.GP64()
-			e.MOVQ(operand.U32(uint32(r.numbers/r.group)), at)
-			codes = operand.Mem{Base: x, Index: at, Scale: 1}
-		}
-		e.spans(left, whole(r.group), func(part) {
-			r.write(r.half(operand.Mem{Base: x}), codes, operand.Mem{Base: y})
-			e.ADDQ(operand.U32(uint32(4*r.group)), y)
-			if at == nil {
-				e.ADDQ(operand.Imm(uint64(1+r.group/2)), x)
-				return
-			}
-			next := e.label("group")
-			e.INCQ(x)
-			e.ADDQ(operand.Imm(uint64(r.group/2-1)), at)
-			e.CMPQ(at, operand.Imm(uint64(r.numbers/2)))
-			e.JNE(operand.LabelRef(next))
-			e.ADDQ(operand.Imm(uint64(r.numbers/2)), x)
-			e.MOVQ(operand.U32(uint32(r.numbers/r.group)), at)
-			e.Label(next)
+		e.spans(left, whole(r.numbers), func(part) {
+			r.write(r.half(operand.Mem{Base: x}), operand.Mem{Base: x, Disp: 1}, operand.Mem{Base: y})
+			e.ADDQ(operand.U32(uint32(4*r.numbers)), y)
+			e.ADDQ(operand.Imm(uint64(1+r.numbers/2)), x)
 		})
 	})
 }
@@ -335,31 +311,23 @@ func (r fp4Reader) half(from operand.Mem) reg.VecVirtual {
 	v, scale, other, special, found := r.e.vector(), r.e.GP32(), r.e.GP32(), r.e.label("special"), r.e.label("scale")
 	if r.e4m3 {
 		r.e.MOVBLSX(from, scale)
-		rare, word := uint32(0x7e00), uint32(0xbf80)
-		if r.ggml {
-			rare, word = 0, 0x3f80
-			r.e.CMPL(scale, operand.Imm(0x7f))
-		} else {
-			r.e.LEAL(operand.Mem{Base: scale, Disp: 1}, other)
-			r.e.TESTL(operand.U32(0x7f), other)
-		}
+		const nan = 0x7e00 // of float16
+		r.e.LEAL(operand.Mem{Base: scale, Disp: 1}, other)
+		r.e.TESTL(operand.U32(0x7f), other)
 		r.e.JEQ(operand.LabelRef(special))
 		r.e.SHLL(operand.Imm(7), scale)
-		r.e.ANDL(operand.U32(word), scale)
+		r.e.ANDL(operand.U32(0xbf80), scale)
 		r.e.Label(found)
 		r.e.VMOVD(scale, v.AsX())
 		r.e.VCVTPH2PS(v.AsX(), v.AsX())
 		r.e.rare = append(r.e.rare, func() {
 			r.e.Label(special)
-			r.e.MOVL(operand.U32(rare), scale)
+			r.e.MOVL(operand.U32(nan), scale)
 			r.e.JMP(operand.LabelRef(found))
 		})
 	} else {
 		const nan = 0x7fc00000
-		normal := uint32(253) // scales from 2 on
-		if r.ggml {
-			normal++
-		}
+		const normal = 253 // scales from 2 on
 		r.e.MOVBLZX(from, scale)
 		r.e.LEAL(operand.Mem{Base: scale, Disp: -2}, other)
 		r.e.CMPL(other, operand.U32(normal))
@@ -372,11 +340,9 @@ func (r fp4Reader) half(from operand.Mem) reg.VecVirtual {
 			r.e.Label(special)
 			r.e.LEAL(operand.Mem{Base: scale, Disp: 1}, other) // half of the scale 0 is 2^-128, the float32 of the bits 1<<21
 			r.e.SHLL(operand.Imm(21), other)
-			if !r.ggml {
-				r.e.CMPL(scale, operand.Imm(2))
-				r.e.JCS(operand.LabelRef(found))
-				r.e.MOVL(operand.U32(nan), other)
-			}
+			r.e.CMPL(scale, operand.Imm(2))
+			r.e.JCS(operand.LabelRef(found))
+			r.e.MOVL(operand.U32(nan), other)
 			r.e.JMP(operand.LabelRef(found))
 		})
 	}
@@ -384,7 +350,7 @@ func (r fp4Reader) half(from operand.Mem) reg.VecVirtual {
 	return v
 }
 
-// write writes the numbers of a group.
+// write writes the numbers of a block.
 func (r fp4Reader) write(half reg.VecVirtual, from, to operand.Mem) {
 	if r.e.avx512 {
 		r.e.VMULPS(r.twice, half, half)
@@ -394,47 +360,28 @@ func (r fp4Reader) write(half reg.VecVirtual, from, to operand.Mem) {
 			r.e.VMOVUPS(v, to.Offset(4*at))
 		}
 		codes, upper := r.e.vector(), r.e.vector()
-		switch {
-		case r.ggml && r.group == 16:
-			r.e.VPMOVZXBD(from, codes.AsY())
-			r.e.VPSRLD(operand.Imm(4), codes.AsY(), upper.AsY())
-			r.e.VINSERTI64X4(operand.Imm(1), upper.AsY(), codes, codes)
-			put(codes, 0)
-		case r.ggml:
-			r.e.VPMOVZXBD(from, codes)
-			r.e.VPSRLD(operand.Imm(4), codes, upper)
-			put(codes, 0)
-			put(upper, 16)
-		default:
-			for at := 0; at < r.group; at += 16 {
-				r.e.VPMOVZXBQ(from.Offset(at/2), codes)
-				r.e.VPSLLQ(operand.Imm(28), codes, upper)
-				r.e.VPORD(upper, codes, codes)
-				put(codes, at)
-			}
+		for at := 0; at < r.numbers; at += 16 {
+			r.e.VPMOVZXBQ(from.Offset(at/2), codes)
+			r.e.VPSLLQ(operand.Imm(28), codes, upper)
+			r.e.VPORD(upper, codes, codes)
+			put(codes, at)
 		}
 		return
 	}
 	codes, upper := r.e.YMM(), r.e.YMM()
-	if r.group == 16 {
+	if r.numbers == 16 {
 		r.e.VPBROADCASTQ(from, codes)
 	} else {
 		r.e.VBROADCASTI128(from, codes)
 	}
 	number := func(i int) int { return i%16/4*8 + i/16*4 + i%4 } // of byte i, so that unpacking gives registers in order
-	if r.ggml {
-		side := r.group / 2
-		r.e.VPSHUFB(r.e.eachByte(fmt.Sprintf("byteOf%d", side), 32, func(i int) uint32 { return uint32(number(i) % side) }), codes, codes)
-		r.e.VPSRLVD(r.e.controls(fmt.Sprintf("nibbleOf%d", side), 4, 8, func(i uint32) uint32 { return uint32(number(int(4*i)) / side % 2 * 4) }), codes, codes)
-	} else {
-		r.e.VPSHUFB(r.e.eachByte("byteOfPair", 32, func(i int) uint32 { return uint32(number(i)/2 | i%2<<7) }), codes, codes)
-		r.e.VPSLLW(operand.Imm(4), codes, upper)
-		r.e.VPOR(upper, codes, codes)
-	}
+	r.e.VPSHUFB(r.e.eachByte("byteOfPair", 32, func(i int) uint32 { return uint32(number(i)/2 | i%2<<7) }), codes, codes)
+	r.e.VPSLLW(operand.Imm(4), codes, upper)
+	r.e.VPOR(upper, codes, codes)
 	r.e.VPAND(r.e.lowBits(), codes, codes)
 	r.e.VPSHUFB(codes, r.upper, upper)
 	r.e.VPSHUFB(codes, r.lower, codes)
-	for i, pair := range []func(...operand.Op){r.e.VPUNPCKLBW, r.e.VPUNPCKHBW}[:r.group/16] {
+	for i, pair := range []func(...operand.Op){r.e.VPUNPCKLBW, r.e.VPUNPCKHBW}[:r.numbers/16] {
 		words := r.e.YMM()
 		pair(upper, codes, words)
 		for j, unpack := range []func(...operand.Op){r.e.VPUNPCKLWD, r.e.VPUNPCKHWD} {

@@ -281,7 +281,7 @@ var avx2Mutants = []group{
 		{"bit", "two numbers have the same fifth bit", `return i / 4 * 0x0101`, `return i / 8 * 0x0101`},
 	}},
 	{"avx2/fp4", "asm/_gen/amd64/fp4.go", fp4Tests, []fault{
-		{"rounded-down", "a sixth that is rounded down to 2^-127 is not", `q.e.VPCMPEQD(q.e.wide32("roundedDown32", 0x01400001), a, scale)`, `q.clear(scale)`},
+		{"rounded-down", "a sixth that is rounded down to 2^-127 is not", `q.e.VPCMPEQD(q.e.wide32("roundedDown32", 0x01400001), a, scale)`, `q.e.clear(scale)`},
 		{"least-scale", "the scale of a small block is a large one", `q.e.VPSUBUSW, q.e.wide32("two32", 2)`, `q.e.VPSUBD, q.e.wide32("two32", 2)`},
 		{"least", "the least of two roundings", `q.e.VPMINUD(halves, ones, ones)`, ``},
 	}},

@@ -126,7 +126,7 @@ var avx512Mutants = []group{
 		{"second-half", "the second 16 numbers of a block are the first", `q.e.VPERMT2W(list[1], q.evenWords, list[0])`, `q.e.VPERMT2W(list[0], q.evenWords, list[0])`},
 		{"halves", "halves go to even", `q.e.VPORD(q.lastBit, v, v)`, ``},
 		{"groups", "16 bytes of four blocks change places with those of the next", `even, odd, gather = 0x88, 0xdd`, `even, odd, gather = 0x22, 0x77`},
-		{"largest", "numbers beyond the largest have a larger code", `c.e.VRANGEPS(smaller, c.largest, z, limited)`, `c.VMOVAPS(z, limited)`},
+		{"largest", "numbers beyond the largest have a larger code", `c.e.VRANGEPS(smaller, c.largest, z, limited)`, `c.e.VMOVAPS(z, limited)`},
 		{"nan", "NaN is the largest number", `e.VMOVDQU8(by, masks[0], bytes)`, ``},
 		{"nan-words", "NaN in the other half of 64 numbers", `e.KUNPCKDQ(masks[0], masks[2], masks[0])`, `e.KUNPCKDQ(masks[2], masks[0], masks[0])`},
 		{"nan-pairs", "NaN in the third and fourth vector is not found", `compare(numbers[last-last/2], numbers[last])`, `compare(numbers[0], numbers[last/2])`},

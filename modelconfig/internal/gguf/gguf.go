@@ -196,6 +196,8 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 		v := r.number(prefix+key, 0)
 		r.failIf(v < 0, document.ErrValue, prefix+key, v, "0 or a number above 0")
 	}
+	fast, slow := cmp.Or(p.BetaFast, 32), cmp.Or(p.BetaSlow, 1)
+	r.failIf(fast < slow, document.ErrValue, prefix+"beta_fast", fast, "at least yarn_beta_slow, which is %v", slow)
 	if p.MScaleAllDim != 0 {
 		r.failIf(arch.LogMultiplier == 0,
 			document.ErrContradiction, multiplierKey, p.MScaleAllDim, "0, because llama.cpp reads it for DeepSeek and Mistral only; rope.scaling.attn_factor multiplies cos and sin")

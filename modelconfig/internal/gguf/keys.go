@@ -29,8 +29,31 @@ func (r *ggufReader) name(key string) string {
 
 func (r *ggufReader) failIf(wrong bool, sentinel error, key string, value any, expected string, args ...any) {
 	if wrong && r.err == nil {
-		r.err = document.ValueError(sentinel, "GGUF", r.name(key), value, expected, args...)
+		args = slices.Clone(args)
+		for i := range args {
+			args[i] = short(args[i])
+		}
+		r.err = document.ValueError(sentinel, "GGUF", r.name(key), short(value), expected, args...)
 	}
+}
+
+// float32Text is a number of a GGUF file, whose numbers are float32.
+type float32Text float64
+
+// Format writes the shortest number that is the same float32, or by the verb where that has digits (%.7g).
+func (x float32Text) Format(f fmt.State, verb rune) {
+	if _, digits := f.Precision(); digits || float64(float32(x)) != float64(x) {
+		fmt.Fprintf(f, fmt.FormatString(f, verb), float64(x))
+		return
+	}
+	fmt.Fprintf(f, fmt.FormatString(f, verb), float32(x))
+}
+
+func short(value any) any {
+	if x, ok := value.(float64); ok {
+		return float32Text(x)
+	}
+	return value
 }
 
 func (r *ggufReader) has(key string) bool { return r.keys[r.name(key)] != nil }

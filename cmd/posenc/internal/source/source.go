@@ -145,9 +145,6 @@ func addPart(f *os.File, tensors map[string][]float32) error {
 
 // readConfig reads a config.json of a text model, of a vision tower, or of both.
 func (s *Source) readConfig(config []byte) error {
-	if trimmed := bytes.TrimLeft(bytes.TrimPrefix(config, []byte("\uFEFF")), " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
-		return errors.New("neither a JSON object nor a GGUF file")
-	}
 	var err error
 	s.Model, err = modelconfig.HuggingFace(config)
 	s.Vision, s.VisionErr = modelconfig.HuggingFaceVision(config)
