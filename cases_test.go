@@ -63,7 +63,7 @@ var (
 	})
 	_ = testkit.Register(testkit.Case{Function: "FromBytes", Call: oneOf(fromBytesCall[float32], fromBytesCall[posenc.Float16], fromBytesCall[posenc.BFloat16], fromBytesCall[posenc.Q8_0], fromBytesCall[int8], fromBytesCall[posenc.E4M3], fromBytesCall[posenc.E5M2],
 		fromBytesCall[posenc.Q4_0], fromBytesCall[posenc.Q4_1], fromBytesCall[posenc.Q5_0], fromBytesCall[posenc.Q5_1], fromBytesCall[posenc.IQ4_NL],
-		fromBytesCall[posenc.MXFP4Floor], fromBytesCall[posenc.MXFP4RCeil], fromBytesCall[posenc.MXFP4Even], fromBytesCall[posenc.NVFP4], fromBytesCall[posenc.GGMLMXFP4], fromBytesCall[posenc.GGMLNVFP4]),
+		fromBytesCall[posenc.MXFP4Floor], fromBytesCall[posenc.MXFP4RCeil], fromBytesCall[posenc.MXFP4Even], fromBytesCall[posenc.NVFP4]),
 		Digests: digestOf("FromBytes", func(d *testkit.Digest) {
 			d.Add(testkit.Must(posenc.FromBytes[posenc.Q8_0](make([]byte, 68))))
 		}),
@@ -81,7 +81,7 @@ var (
 type number uint16 // of another package
 
 // fromBytesCall shows that numbers are the same memory.
-func fromBytesCall[T posenc.Element | posenc.Dequantizable](a *testkit.Arguments) testkit.Call {
+func fromBytesCall[T posenc.Element | posenc.Quantized](a *testkit.Arguments) testkit.Call {
 	var zero T
 	bytes := testkit.Slice[byte](a, a.Below(200))
 	if !a.Any() {

@@ -56,7 +56,10 @@ func untyped(r *document.Reader) string {
 			return fmt.Sprintf("one: files of %s are read with Options.Type %q", name, modelType)
 		}
 	}
+	message, failed := r.Keys["error"]
 	switch {
+	case failed && message != nil:
+		return "a config.json: this is the answer of a server: " + document.KindOf(message)
 	case r.Has("n_heads") && r.Has("dim"):
 		return "a config.json: this is Meta's params.json or Mistral's; set posenc.RotaryConfig directly, with Layout Interleaved, Base rope_theta and as HeadDim head_dim, else dim/n_heads (qk_rope_head_dim of latent attention), or with the InvFreq of frequency.Llama3 where use_scaled_rope is true, or of frequency.YaRN with the object yarn"
 	case r.Has("speculators_model_type"):
@@ -94,6 +97,10 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		modelType, _ := r.Text("model_type")
 		h := models.HolderOf(modelType)
 		if r.Err != nil || h == nil || h.Text.Key == "" {
+			return r, holder
+		}
+		if isTowerItself(r, h) {
+			r.Fail(document.ErrAbsent, "model_type", document.Quoted(modelType), "a type with a text model: this is the object of its vision tower, which HuggingFaceVision reads")
 			return r, holder
 		}
 		w := h.Text
@@ -606,6 +613,10 @@ func visionModel(r *document.Reader) *document.Reader {
 		if r.Err != nil || h == nil || h.Tower.Key == "" {
 			break
 		}
+		if isTowerItself(r, h) {
+			r.Set("model_type", h.Tower.Type)
+			break
+		}
 		inner, given := r.Object(h.Tower.Key)
 		if !given {
 			inner = models.Parsed(h.AbsentTower)
@@ -627,6 +638,20 @@ func visionModel(r *document.Reader) *document.Reader {
 		unknownType(r, modelType, "a vision tower in docs/models.md or a model that holds one", false)
 	}
 	return r
+}
+
+// isTowerItself reports whether a file is the object of a tower, which transformers 4 gave the type of the whole model:
+// it has sizes by names that only the tower's class has.
+func isTowerItself(r *document.Reader, h *models.Holder) bool {
+	t := models.Towers.Named(h.Tower.Type)
+	if t == nil || t.Keys == nil || r.Has(h.Tower.Key) || h.Text.Key != "" && r.Has(h.Text.Key) {
+		return false
+	}
+	usual := (&models.ModelType{}).WithDefaults().Keys
+	has := func(names, usual []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(usual, name) && r.Has(name) })
+	}
+	return has(t.Keys.Layers, usual.Layers) || has(t.Keys.Heads, usual.Heads)
 }
 
 func checkAxialHead(r *document.Reader, f *models.ModelType) {

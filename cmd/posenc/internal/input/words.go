@@ -65,6 +65,9 @@ func Plain(path string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if errors.As(err, new(*fileError)) {
+		return &fileError{Name(path) + ": " + err.Error(), err}
+	}
 	for _, w := range words {
 		if errors.Is(err, w.err) {
 			return &fileError{Name(path) + ": " + w.says, err}

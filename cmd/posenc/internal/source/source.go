@@ -67,9 +67,10 @@ const (
 )
 
 const (
-	configName = "config.json"
-	mostOfJSON = 4 << 20 // bytes that modelconfig reads
-	mostOfPipe = 1 << 28 // bytes of a GGUF file that are read from a pipe
+	configName  = "config.json"
+	mostOfJSON  = 4 << 20 // bytes that modelconfig reads
+	mostOfOther = 4 << 10 // bytes by which modelconfig says what another file is
+	mostOfPipe  = 1 << 28 // bytes of a GGUF file that are read from a pipe
 )
 
 // Load reads the file at path. Errors name the file, and where it is about one, the key.
@@ -110,25 +111,56 @@ func (s *Source) read(f io.ReaderAt, size int64) error {
 	}
 	if letters = letters[:n]; string(letters) == gguf.Magic {
 		s.Format = GGUF
-		keys, err := gguf.Read(f, size)
+		keys, tensors, err := gguf.Read(f, size)
+		if err == nil {
+			err = addParts(s.Path, keys["split.count"], tensors)
+		}
 		if err != nil {
 			return err
 		}
 		s.VisionErr = projector(keys)
-		s.Model, err = modelconfig.GGUF(keys)
+		s.Model, err = modelconfig.GGUF(keys, tensors)
 		return err
 	}
 	s.Format = HuggingFace
+	most := int64(mostOfJSON + 1)
 	if !mayBeObject(letters) {
-		return errNeither
+		most = mostOfOther
 	}
-	config, err := io.ReadAll(io.NewSectionReader(f, 0, mostOfJSON+1))
+	config, err := io.ReadAll(io.NewSectionReader(f, 0, most))
 	if err != nil {
 		return err
 	}
 	if err = s.readConfig(config); errors.Is(err, modelconfig.ErrUnknown) {
 		return &UnknownType{s.Path, config, err}
 	}
+	return err
+}
+
+// addParts adds the tensors of the further parts of a GGUF file, where they lie beside the first under the names
+// that llama.cpp gives to all: X-00001-of-00003.gguf.
+func addParts(path string, count any, tensors map[string][]float32) error {
+	parts, _ := count.(uint16)
+	begin, named := strings.CutSuffix(path, fmt.Sprintf("-00001-of-%05d.gguf", parts))
+	for part := 2; named && part <= int(parts); part++ {
+		f, err := input.Open(fmt.Sprintf("%s-%05d-of-%05d.gguf", begin, part, parts), mostOfPipe)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil // modelconfig.GGUF says where it needs them
+		}
+		if err == nil {
+			err = addPart(f, tensors)
+		}
+		if err != nil {
+			return fmt.Errorf("part %d of %d: %w", part, parts, err)
+		}
+	}
+	return nil
+}
+
+func addPart(f *input.File, tensors map[string][]float32) error {
+	defer f.Close()
+	more, err := gguf.Tensors(f, f.Size)
+	maps.Copy(tensors, more)
 	return err
 }
 
@@ -142,21 +174,16 @@ func projector(keys map[string]any) error {
 	return nil
 }
 
-var errNeither = errors.New("neither a JSON object nor a GGUF file")
-
-// mayBeObject reports whether text begins as a JSON object does, or with a comment, on which modelconfig has its
-// word. Text that ends before it says so may be one.
+// mayBeObject reports whether text begins as a JSON object does, or with a comment. Text that ends before it says
+// so may be one.
 func mayBeObject(text []byte) bool {
 	trimmed := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\uFEFF")), " \t\r\n")
-	return len(trimmed) == 0 && len(text) > 0 || len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '/' || trimmed[0] == '#')
+	return len(trimmed) == 0 || strings.IndexByte("{/#", trimmed[0]) >= 0
 }
 
 // readConfig reads a config.json of a text model, of a vision tower, or of both. The error of a text model is that
 // of the file, whether a tower is read or not.
 func (s *Source) readConfig(config []byte) error {
-	if len(config) == 0 || !mayBeObject(config) {
-		return errNeither
-	}
 	s.Model, s.ModelErr = modelconfig.HuggingFace(config)
 	s.Vision, s.VisionErr = modelconfig.HuggingFaceVision(config)
 	isAlone := errors.Is(s.ModelErr, modelconfig.ErrAbsent) // a tower without a text model
