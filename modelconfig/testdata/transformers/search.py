@@ -247,7 +247,7 @@ def told(stage, e):
 
 def surveyed(config):
     """What survey.py finds, in the form of trace.trace."""
-    entry = survey.rotation(config)
+    entry = survey.TABLES.get(config.model_type, survey.rotation)(config)
     if entry is None:
         return "", {}, ["no rotary module"]
     letters, records, errors = "", {}, []

@@ -131,6 +131,13 @@ def model_class(config):
     return sorted(found, key=lambda f: f[:4])[0][-1]
 
 
+class Unchanged(torch.nn.Module):
+    weight = torch.zeros(1)
+
+    def forward(self, *x, **options):
+        return x[0] if len(x) == 1 else x
+
+
 def made(config):
     config = copy.deepcopy(config)
     config._attn_implementation = "trace"
@@ -139,11 +146,12 @@ def made(config):
     for module in model.modules():
         for name, parameter in module._parameters.items():
             if parameter is not None:
-                module._parameters[name] = torch.nn.Parameter(weight(parameter.shape), requires_grad=False)
+                value = torch.zeros(parameter.shape) if ROTARY.search(type(module).__name__) else weight(parameter.shape)
+                module._parameters[name] = torch.nn.Parameter(value, requires_grad=False)
     for module in attentions(model):  # a norm after the rotation would hide it
         for name, inner in module.named_children():
             if "norm" in name.lower():
-                setattr(module, name, survey.Same())
+                setattr(module, name, Unchanged())
     return model.eval()
 
 
