@@ -84,8 +84,8 @@ func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
 	return fromHuggingFaceFile("HuggingFaceVision", config, options, true)
 }
 
-// GGUF reads the metadata and the tensors of frequency factors of a GGUF file, as llama.cpp does
-// (docs/traps.md has the exceptions). keys maps keys to their values as a GGUF reader returns them: string,
+// GGUF reads the metadata and the tensors of frequency factors of a GGUF file, as llama.cpp does, and files that
+// ollama converted as ollama does (docs/traps.md has the exceptions). keys maps keys to their values as a GGUF reader returns them: string,
 // bool, any integer or float type, and slices of these or []any. An absent key has llama.cpp's default for
 // its architecture.
 //
