@@ -99,6 +99,10 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		if r.Err != nil || h == nil || h.Text.Key == "" {
 			return r, holder
 		}
+		if isTowerItself(r, h) {
+			r.Fail(document.ErrAbsent, "model_type", document.Quoted(modelType), "a type with a text model: this is the object of its vision tower, which HuggingFaceVision reads")
+			return r, holder
+		}
 		w := h.Text
 		holder = modelType
 		inner, ok := r.Object(w.Key)
@@ -184,7 +188,7 @@ func typeNamed(r *document.Reader, modelType string) models.ModelType {
 	case t != nil:
 		return t.WithDefaults()
 	case h != nil && h.Tower.Key != "":
-		r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "a type with a text model: this one has a vision tower, which HuggingFaceVision reads")
+		r.Fail(document.ErrAbsent, "model_type", document.Quoted(modelType), "a type with a text model: this one has a vision tower, which HuggingFaceVision reads")
 	default:
 		unknownType(r, modelType, "a type in docs/models.md", true)
 	}
@@ -599,6 +603,7 @@ func addIndexer(r *document.Reader, f *models.ModelType, m *description.Descript
 
 // visionModel returns the reader of the vision tower.
 func visionModel(r *document.Reader) *document.Reader {
+	whole := r
 	for range 3 {
 		modelType, _ := r.Text("model_type")
 		h := models.HolderOf(modelType)
@@ -606,6 +611,10 @@ func visionModel(r *document.Reader) *document.Reader {
 			r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model whose vision tower rotates by rows and columns; the one of this type has %s", positions)
 		}
 		if r.Err != nil || h == nil || h.Tower.Key == "" {
+			break
+		}
+		if isTowerItself(r, h) {
+			r.Set("model_type", h.Tower.Type)
 			break
 		}
 		inner, given := r.Object(h.Tower.Key)
@@ -621,10 +630,28 @@ func visionModel(r *document.Reader) *document.Reader {
 		}
 	}
 	modelType, given := r.Text("model_type")
+	isText := models.Types.Named(modelType) != nil || models.HolderOf(modelType) != nil
+	if r == whole && isText && models.Towers.Named(modelType) == nil && !slices.ContainsFunc(models.TowerKeys(), r.Has) {
+		r.Fail(document.ErrAbsent, "model_type", document.Quoted(modelType), "a vision tower or a model that holds one; HuggingFace reads this text model")
+	}
 	if given && models.Towers.Named(modelType) == nil && models.PositionsIn(models.OtherTypes, modelType) == "" {
 		unknownType(r, modelType, "a vision tower in docs/models.md or a model that holds one", false)
 	}
 	return r
+}
+
+// isTowerItself reports whether a file is the object of a tower, which transformers 4 gave the type of the whole model:
+// it has sizes by names that only the tower's class has.
+func isTowerItself(r *document.Reader, h *models.Holder) bool {
+	t := models.Towers.Named(h.Tower.Type)
+	if t == nil || t.Keys == nil || r.Has(h.Tower.Key) || h.Text.Key != "" && r.Has(h.Text.Key) {
+		return false
+	}
+	usual := (&models.ModelType{}).WithDefaults().Keys
+	has := func(names, usual []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(usual, name) && r.Has(name) })
+	}
+	return has(t.Keys.Layers, usual.Layers) || has(t.Keys.Heads, usual.Heads)
 }
 
 func checkAxialHead(r *document.Reader, f *models.ModelType) {
