@@ -242,7 +242,7 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 	r.failIf(kind == "longrope" && s.short == nil, document.ErrValue, "rope.scaling.type", kind, "the tensors %s and %s with it", shortTensor, longTensor)
 	length := r.integer("context_length", 0)
 	r.failIf(arch.AnyType && s.short == nil && s.yarn == nil && s.factor == 1 && length > s.originalSize,
-		document.ErrValue, shortTensor+" and "+longTensor, "missing", "these tensors of the file, since context_length %d is above rope.scaling.original_context_length %d", length, s.originalSize)
+		document.ErrValue, shortTensor, "missing", "it and %s, since context_length %d is above rope.scaling.original_context_length %d", longTensor, length, s.originalSize)
 	r.failIf(s.short != nil && s.originalSize == 0,
 		document.ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which %s needs", longTensor)
 	r.failIf((s.freqs != nil || s.short != nil) && (s.yarn != nil || s.alpha != 0),
