@@ -183,7 +183,7 @@ func ExampleHuggingFaceVision() {
 	for i := range q {
 		q[i] = 1
 	}
-	patches, err := rope.Rows(positions)
+	patches, err := rope.RowsAxes(positions)
 	if err != nil {
 		log.Fatal(err)
 	}
