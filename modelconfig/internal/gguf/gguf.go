@@ -21,7 +21,11 @@ const (
 	freqsTensor = "rope_freqs.weight"
 	shortTensor = "rope_factors_short.weight"
 	longTensor  = "rope_factors_long.weight"
+
+	splitKey = "split.tensors.count" // of a file in several parts
 )
+
+var factorTensors = []string{freqsTensor, shortTensor, longTensor}
 
 // GgufRopeKeys are the keys that may follow {arch}.rope.
 var GgufRopeKeys = []string{
@@ -54,6 +58,28 @@ func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
 		case subject == document.AboutOthers:
 			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", "no such key: llama.cpp does not have it; leave it out if it changes nothing")
 		}
+	}
+}
+
+// checkTensors fails where frequency factors may be missed: without names of tensors, and by names that no
+// loader of llama.cpp asks for.
+func (r *ggufReader) checkTensors(arch *models.GGUFArchitecture) {
+	var used []string
+	if arch.Freqs {
+		used = append(used, freqsTensor)
+	}
+	if arch.LongRoPE {
+		used = append(used, shortTensor, longTensor)
+	}
+	r.failIf(len(r.tensors) == 0 && used != nil && !arch.NeedsFreqs, document.ErrValue, "tensors", "empty",
+		"the names of the file's tensors, and the values of %s if it has them", strings.Join(used, ", "))
+	for _, name := range factorTensors {
+		r.failIf(r.has(name), document.ErrContradiction, name, "a key", "it among tensors")
+	}
+	for _, name := range document.SortedKeys(r.tensors) {
+		tower := strings.HasPrefix(name, "v.") || strings.HasPrefix(name, "a.") || strings.HasPrefix(name, "mm.")
+		r.failIf(strings.Contains(name, "rope_") && !tower && !slices.Contains(factorTensors, name),
+			document.ErrUnknown, "tensors", document.Quoted(name), "no such tensor, because llama.cpp does not read it; set posenc.RotaryConfig directly")
 	}
 }
 
@@ -170,6 +196,8 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 		v := r.number(prefix+key, 0)
 		r.failIf(v < 0, document.ErrValue, prefix+key, v, "0 or a number above 0")
 	}
+	fast, slow := cmp.Or(p.BetaFast, 32), cmp.Or(p.BetaSlow, 1)
+	r.failIf(fast < slow, document.ErrValue, prefix+"beta_fast", fast, "at least yarn_beta_slow, which is %v", slow)
 	if p.MScaleAllDim != 0 {
 		r.failIf(arch.LogMultiplier == 0,
 			document.ErrContradiction, multiplierKey, p.MScaleAllDim, "0, because llama.cpp reads it for DeepSeek and Mistral only; rope.scaling.attn_factor multiplies cos and sin")
@@ -189,6 +217,9 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 
 func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind string) {
 	s.freqs, s.short, s.long = r.tensor(freqsTensor), r.tensor(shortTensor), r.tensor(longTensor)
+	parts := r.integer(splitKey, 0)
+	r.failIf(s.freqs == nil && s.short == nil && s.long == nil && (arch.Freqs || arch.LongRoPE) && len(r.tensors) < parts,
+		document.ErrValue, "tensors", document.ListText(len(r.tensors)), "the %d tensors that %s counts: those of all parts of the file, one of which may have frequency factors", parts, splitKey)
 	r.failIf(s.freqs != nil && !arch.Freqs,
 		document.ErrContradiction, freqsTensor, "set", "no such tensor, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
 	r.failIf(s.short != nil && !arch.LongRoPE,
@@ -198,6 +229,9 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 	r.failIf((s.short == nil) != (s.long == nil), document.ErrContradiction, shortTensor+" or "+longTensor, "missing", "both tensors or none")
 	r.failIf(s.short != nil && s.freqs != nil, document.ErrContradiction, freqsTensor, "set", "either this tensor or %s and %s", shortTensor, longTensor)
 	r.failIf(kind == "longrope" && s.short == nil, document.ErrValue, "rope.scaling.type", kind, "the tensors %s and %s with it", shortTensor, longTensor)
+	length := r.integer("context_length", 0)
+	r.failIf(arch.AnyType && s.short == nil && s.yarn == nil && s.factor == 1 && length > s.originalSize,
+		document.ErrValue, shortTensor+" and "+longTensor, "missing", "these tensors of the file, since context_length %d is above rope.scaling.original_context_length %d", length, s.originalSize)
 	r.failIf(s.short != nil && s.originalSize == 0,
 		document.ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which %s needs", longTensor)
 	r.failIf((s.freqs != nil || s.short != nil) && (s.yarn != nil || s.alpha != 0),
@@ -205,10 +239,10 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 }
 
 // resize cuts the factors to the pairs of rotaryDim elements: a tensor has those of the layers with most.
-func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
+func (r *ggufReader) resize(s *ggufScaling, rotaryDim, most int) {
 	for i, factors := range []*[]float64{&s.freqs, &s.short, &s.long} {
-		n, name := len(*factors), [...]string{freqsTensor, shortTensor, longTensor}[i]
-		r.failIf(*factors != nil && (n < rotaryDim/2 || n > rotaryDim/2 && !longer), document.ErrValue, name, document.ListText(n), "%d factors, one for each pair", rotaryDim/2)
+		n := len(*factors)
+		r.failIf(*factors != nil && n != most/2, document.ErrValue, factorTensors[i], document.ListText(n), "%d factors, one for each pair", most/2)
 		*factors = (*factors)[:min(n, rotaryDim/2)]
 	}
 }
@@ -247,6 +281,8 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 		slides[i], windowed = ratio == 0, true
 	}
 	rotates := r.rotating(arch, count, slides, windowed)
+	r.failIf(arch.NeedsFreqs && scaling.freqs == nil && slices.Contains(slides, false),
+		document.ErrValue, freqsTensor, "missing", "this tensor of the file, which llama.cpp requires in this architecture")
 	m.QueryScale, m.ScalesRotating = r.queryScale(arch, scaling.originalSize), arch.QueryScale != models.ScaledNoPE
 
 	sliding := ggufKind{r.integer("attention.key_length_swa", headDim), r.integer("rope.dimension_count_swa", rotaryDim), base, scaling}
@@ -280,7 +316,11 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 		document.ErrContradiction, "rope.scaling.alpha", scaling.alpha, "0 where rope.dimension_count is not the whole head")
 	r.failIf(sliding.rotaryDim != rotaryDim && windowed && (arch.Compressed || arch.Sliding.SameDim),
 		document.ErrContradiction, "rope.dimension_count_swa", sliding.rotaryDim, "%d as in the other layers, because llama.cpp takes the elements of the first layer for all of them; set posenc.RotaryConfig directly", rotaryDim)
-	r.resize(scaling, rotaryDim, arch.HalfOfFull)
+	most := rotaryDim
+	if arch.HalfOfFull && slices.Contains(slides, true) {
+		most = max(rotaryDim, sliding.rotaryDim)
+	}
+	r.resize(scaling, rotaryDim, most)
 	separate := sliding != ggufKind{headDim, rotaryDim, base, sliding.scaling}
 	r.failIf(separate && !arch.Compressed && (!windowed || arch.Sliding.SameBase),
 		document.ErrContradiction, "rope.freq_base_swa, rope.dimension_count_swa or attention.key_length_swa", "different", "what the other layers have, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
@@ -494,9 +534,9 @@ func (r *ggufReader) queryScale(arch *models.GGUFArchitecture, original int) *po
 	return &posenc.QueryScaling{Beta: beta, Length: length}
 }
 
-// Read describes the model of keys, by the code of the architecture if that is not "".
-func Read(keys map[string]any, architecture string) (*description.Description, error) {
-	r := &ggufReader{keys: keys}
+// Read describes the model of keys and tensors, by the code of the architecture if that is not "".
+func Read(keys map[string]any, tensors map[string][]float32, architecture string) (*description.Description, error) {
+	r := &ggufReader{keys: keys, tensors: tensors}
 	const key = "general.architecture"
 	name := r.text(key, "")
 	r.failIf(name == "", document.ErrValue, key, "missing", "the architecture of the model")
@@ -513,6 +553,7 @@ func Read(keys map[string]any, architecture string) (*description.Description, e
 		slices.Sort(known)
 		r.failIf(true, document.ErrUnknown, key, document.Quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", document.NearestNote(name, known))
 	}
+	r.checkTensors(arch)
 	r.checkRopeKeys(arch)
 	m := &description.Description{ModelType: name, GGUF: true, Latent: arch.Latent || arch.LatentPart, Traps: arch.Traps}
 	r.model(m, arch)

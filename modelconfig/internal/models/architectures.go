@@ -17,9 +17,10 @@ type GGUFArchitecture struct {
 	LatentPart bool // multi-head latent attention with plain scores
 	HalfOfFull bool // layers without a window rotate half of dimension_count
 
-	Freqs    bool // rope_freqs.weight
-	LongRoPE bool // rope_factors_short.weight and rope_factors_long.weight, where rope.scaling.type is longrope
-	AnyType  bool // or anything else
+	Freqs      bool // rope_freqs.weight, where the file has it
+	NeedsFreqs bool // the file has it, unless all layers have a sliding window
+	LongRoPE   bool // rope_factors_short.weight and rope_factors_long.weight, where rope.scaling.type is longrope
+	AnyType    bool // or anything else; the file has them where context_length is above the original length
 
 	BetaFast      float64 // default of yarn_beta_fast; 0: 32
 	LogMultiplier float64 // yarn_log_multiplier by mscale_all_dim; 0: it is not read
