@@ -283,6 +283,9 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 	base := r.base("rope.freq_base", cmp.Or(unwritten.Base, 10000))
 	scaling := r.scaling(arch, unwritten)
 	layout, axes := r.layoutAndAxes(arch, rotaryDim, unwritten.Sections)
+	if axes != nil {
+		m.Axes = max(3, int(slices.Max(axes))+1) // time, height and width, also without pairs
+	}
 	r.failIf(arch.PlainBase && (base != 10000 || scaling.factor != 1 || scaling.yarn != nil || scaling.attention != 1),
 		document.ErrContradiction, "rope.freq_base or rope.scaling", "set", "base 10000 without scaling, because llama.cpp takes no other in this architecture; set posenc.RotaryConfig directly")
 	slides, windowed := r.sliding(arch, count)
