@@ -71,7 +71,7 @@ func Candidates(config []byte) (types []string) {
 // tower alone. It treats keys, layouts, limits and errors as HuggingFace does. A tower with
 // learned positions (CLIP, SigLIP) is ErrNotRotary.
 //
-// Each patch of an image has two positions, and positions are [2][patches]: axis 0 is the row
+// Each patch of an image has two positions, [2][patches] for [Rope.RowsAxes]: axis 0 is the row
 // of the patch, counted from the top, and axis 1 its column. RotaryConfig.Axes says which
 // pair takes which axis. All towers have this order of axes, also where the model's own code has
 // another. Each frame of a video has the positions of an image. [Model.Patches] says from which

@@ -144,6 +144,9 @@ func differs(facts string, m, above *Model, tolerance float64) string {
 			}
 		case "context":
 			got = fmt.Sprint(m.ContextLength())
+		case "chunks":
+			c := m.Layers()[0].DualChunk
+			got = fmt.Sprint(c.ChunkSize, c.LocalSize, c.OriginalPositions)
 		case "latent":
 			got = fmt.Sprint(m.Layers()[0].LatentAttention)
 		case "depends":

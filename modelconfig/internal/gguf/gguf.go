@@ -242,7 +242,7 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 	r.failIf(kind == "longrope" && s.short == nil, document.ErrValue, "rope.scaling.type", kind, "the tensors %s and %s with it", shortTensor, longTensor)
 	length := r.integer("context_length", 0)
 	r.failIf(arch.AnyType && s.short == nil && s.yarn == nil && s.factor == 1 && length > s.originalSize,
-		document.ErrValue, shortTensor+" and "+longTensor, "missing", "these tensors of the file, since context_length %d is above rope.scaling.original_context_length %d", length, s.originalSize)
+		document.ErrValue, shortTensor, "missing", "it and %s, since context_length %d is above rope.scaling.original_context_length %d", longTensor, length, s.originalSize)
 	r.failIf(s.short != nil && s.originalSize == 0,
 		document.ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which %s needs", longTensor)
 	r.failIf((s.freqs != nil || s.short != nil) && (s.yarn != nil || s.alpha != 0),
@@ -283,6 +283,9 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 	base := r.base("rope.freq_base", cmp.Or(unwritten.Base, 10000))
 	scaling := r.scaling(arch, unwritten)
 	layout, axes := r.layoutAndAxes(arch, rotaryDim, unwritten.Sections)
+	if axes != nil {
+		m.Axes = max(3, int(slices.Max(axes))+1) // time, height and width, also without pairs
+	}
 	r.failIf(arch.PlainBase && (base != 10000 || scaling.factor != 1 || scaling.yarn != nil || scaling.attention != 1),
 		document.ErrContradiction, "rope.freq_base or rope.scaling", "set", "base 10000 without scaling, because llama.cpp takes no other in this architecture; set posenc.RotaryConfig directly")
 	slides, windowed := r.sliding(arch, count)

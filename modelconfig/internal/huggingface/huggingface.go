@@ -37,7 +37,7 @@ func Read(function string, config []byte, as string, vision bool) (*description.
 		r.Fail(document.ErrValue, "model_type", "absent", "%s", untyped(r))
 	}
 	f := typeNamed(r, modelType)
-	m := &description.Description{ModelType: modelType, Holder: holder, Kinds: map[string]description.Kind{}}
+	m := &description.Description{ModelType: modelType, Holder: holder, Tower: vision, Kinds: map[string]description.Kind{}}
 	if r.Err == nil {
 		readModel(r, &f, m)
 	}
@@ -283,7 +283,45 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 	if !f.IsTower() {
 		m.ContextLength = r.IntegerOr(f.Keys.Positions, f.Positions)
 	}
+	if f.DualChunk {
+		readDualChunk(r, m)
+	}
+	readOriginalLength(r, m)
 	unreadKeys(r, f, r.Keys, "")
+}
+
+// readOriginalLength checks the trained length beside the rope parameters, where no rule has read it. Most rules
+// do not depend on it.
+func readOriginalLength(r *document.Reader, m *description.Description) {
+	n, given := r.Integer("original_max_position_embeddings")
+	for _, k := range m.Kinds {
+		dynamic := k.Rule.Described.Name == "dynamic NTK"
+		r.FailIf(given && dynamic, document.ErrUnknown, "original_max_position_embeddings", n,
+			"no such key beside rope_type dynamic, which begins at max_position_embeddings in transformers, and here in vLLM")
+	}
+}
+
+// readDualChunk reads the chunks of Qwen2.5 1M. Programs that do so read no rule of the rope parameters then.
+func readDualChunk(r *document.Reader, m *description.Description) {
+	const key = "dual_chunk_attention_config"
+	if _, ok := r.Object(key); !ok {
+		return
+	}
+	size := func(name string, least, most int) int {
+		n, ok := r.Integer(key + "." + name)
+		value := document.KindOf(r.Lookup(key + "." + name))
+		r.FailIf(!ok || n < least || n > most, document.ErrValue, key+"."+name, value, "from %d to %d", least, most)
+		return n
+	}
+	m.DualChunk.ChunkSize = size("chunk_size", 1, 1<<30)
+	m.DualChunk.LocalSize = size("local_size", 0, m.DualChunk.ChunkSize-1)
+	if original := key + ".original_max_position_embeddings"; r.Has(original) {
+		m.DualChunk.OriginalPositions = size("original_max_position_embeddings", 1, math.MaxInt32)
+	}
+	for _, k := range m.Kinds {
+		r.FailIf(k.Rule.Described.Name != "default", document.ErrContradiction, key, "an object",
+			"no such key together with a rule of the rope parameters, which programs with dual chunk attention do not read")
+	}
 }
 
 // headDim returns the elements of a head, and the key that they come from.
@@ -378,7 +416,8 @@ func readKind(r, rope *document.Reader, f *models.ModelType, k *models.KindDefau
 	if f.Axes != nil && f.Axes.Implied != nil {
 		r.FailIf(rotaryDim%8 != 0, document.ErrValue, dimKey, dim, "a multiple of 8, whose pairs have the axes of the code of this type")
 	}
-	cfg.Axes = readAxes(f, rope, rotaryDim/2)
+	axes, count := readAxes(f, rope, rotaryDim/2)
+	cfg.Axes, m.Axes = axes, max(m.Axes, count)
 	p := models.RopeParameters{
 		Reader: rope, Model: r, Type: f, Kind: k,
 		RopeType: ropeType, HeadDim: dim, HeadDimKey: dimKey, RotaryDim: rotaryDim, Base: base, Partial: partial,
@@ -558,7 +597,13 @@ func positionKeys(r *document.Reader, f *models.ModelType) {
 		}
 	}
 	r.MustBe(halves, document.ErrContradiction, fmt.Sprintf(layout, halves), "is_neox_style")
+	r.Integer("original_max_position_embeddings") // before positionKind, which takes a text for a kind
 	positionKind(r, f)
+	r.MustBe(true, document.ErrUnknown, "true or no such key: the code of LFM2 rotates, with it or without it", "use_pos_enc")
+	if !f.DualChunk {
+		r.MustLack("no such key: programs have dual chunk attention for Qwen 2 and 3 only (posenc.DualChunk has its positions)",
+			"dual_chunk_attention_config")
+	}
 	r.MustLack("null: xPos is not read from configurations", "rotary_emb_scale_base")
 	if !slices.ContainsFunc(f.Kinds, func(k models.KindDefaults) bool { return k.HeadDimKey != "" }) {
 		single, _ := r.Object("per_layer_config")
