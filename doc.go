@@ -15,7 +15,7 @@
 // The operations on Q and K:
 //
 //   - [Rotate] rotates them in place, and [RotateInverse] rotates them back. Positions may
-//     be fractional: [Rotary.AtFractional].
+//     be fractional: [Rotary.AtFractional]. Tokens of images have several: [Rotary.AtAxes].
 //   - [RotateInto] rotates keys into a KV cache. [Shift] moves the keys of a cache to other
 //     positions.
 //   - [RotateIntoQuantized] rotates keys into a cache of 4 to 9 bits a number (Q8_0, Q4_0, int8,
@@ -34,8 +34,7 @@
 //     positions. [CosSinMixed] takes angles that are sums over several axes, and
 //     [CosSinAngles] any float32 angles. [Rotary.CosSinFourier] adds cosines and sines by learned
 //     coefficients (FoPE).
-//   - [SequentialPositions] fills in the positions of a sequence, [RaggedPositions] of
-//     several, [GridPositions] of the patches of an image, and [DualChunk] of
+//   - [RaggedPositions] fills in the positions of several sequences, [GridPositions] of the patches of an image, and [DualChunk] of
 //     dual chunk attention.
 //   - [PermuteWeights] reorders the weights of Q and K from one layout to another.
 //
@@ -188,7 +187,7 @@
 // step gives the bits of a prefill. With -race, kernels too report what two goroutines
 // change at once.
 //
-// Where a Rotary has several axes, positions are [axes][tokens], so the positions of a
+// Where tokens have a position on each axis, positions are [axes][tokens], so the positions of a
 // range of tokens are not contiguous. Copy them, or make the Rows of all tokens and give
 // each part the ids of its rows.
 //

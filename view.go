@@ -40,7 +40,7 @@ import (
 // sequence starts SequenceStride elements after the one before. Only shapes like
 // [batch][Heads][tokens][HeadDim], or a paged cache, need it. Data has room for whole
 // sequences, counted in the same way, and Tokens is the tokens of all of them.
-type View[T Dequantizable | byte] struct {
+type View[T Quantized | byte] struct {
 	Data        []T
 	Heads       int // heads per token
 	Tokens      int // tokens of the view; 0 means all that Data has room for

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/internal/ropecheck"
@@ -61,7 +62,7 @@ Exit codes: 0 done, 1 two files do not mean the same rotation, or the type is no
 }
 
 func (d *description) WriteText(t *output.Text) {
-	t.Printf("%s (%s)\n", t.Heading(d.File), d.Format)
+	t.Printf("%s (%s)\n", t.Heading(input.Name(d.File)), d.Format)
 	if d.Text != nil {
 		d.Text.writeText(t, "model")
 	}
@@ -69,9 +70,43 @@ func (d *description) WriteText(t *output.Text) {
 		t.Printf("\n")
 		d.Vision.writeText(t, "vision tower")
 	}
-	if d.VisionError != "" {
-		t.Printf("\nvision tower: %s\n", d.VisionError)
+	for _, line := range d.undescribed() {
+		t.Printf("\n%s\n", line)
 	}
+}
+
+// undescribed says of each part of the file that has no description why.
+func (d *description) undescribed() (lines []string) {
+	if d.TextError != "" {
+		lines = append(lines, "model: "+d.TextError)
+	}
+	if d.VisionError != "" {
+		lines = append(lines, "vision tower: "+d.VisionError)
+	}
+	for _, other := range d.Others {
+		lines = append(lines, other.String())
+	}
+	return lines
+}
+
+// rotatingElse says it of those that rotate, or of which that is not known.
+func (d *description) rotatingElse() (lines []string) {
+	if d.VisionUnread {
+		lines = append(lines, "vision tower: "+d.VisionError)
+	}
+	for _, other := range d.Others {
+		if other.Rotates {
+			lines = append(lines, other.String())
+		}
+	}
+	return lines
+}
+
+func (p *otherPart) String() string {
+	if p.Rotates {
+		return p.Key + ": rotates too; give that object as a file of its own"
+	}
+	return p.Key + ", read as a file of its own: " + p.Error
 }
 
 func (m *modelDescription) writeText(t *output.Text, what string) {
@@ -142,7 +177,7 @@ func (m *modelDescription) rows(k *kindDescription) [][]string {
 			[]string{"Fourier", fmt.Sprintf("cosines and sines of pairs 0 to %d are sums over %d frequencies", sums-1, sums)},
 			[]string{"", fmt.Sprintf("by the tensors %s and %s, which are not in this file", f.Cos, f.Sin)})
 		if f.PaddedPairs > 0 {
-			rows = append(rows, []string{"padding", fmt.Sprintf("pairs %d to %d have cosine %.9g and sine %[3]v", sums, sums+f.PaddedPairs-1, k.AttentionFactor)})
+			rows = append(rows, []string{"padding", fmt.Sprintf("pairs %d to %d have cosine %s and sine %[3]s", sums, sums+f.PaddedPairs-1, number(k.AttentionFactor))})
 		}
 	}
 	rows = append(rows, []string{"frequencies", k.frequencies()})
@@ -150,7 +185,7 @@ func (m *modelDescription) rows(k *kindDescription) [][]string {
 		rows = append(rows, []string{"wavelengths", wavelengthsText(k.InvFreq, cmp.Or(k.SequenceLength, m.ContextLength))})
 	}
 	rows = append(rows,
-		[]string{"attention factor", fmt.Sprintf("%.9g, multiplies cos and sin", k.AttentionFactor)},
+		[]string{"attention factor", number(k.AttentionFactor) + ", multiplies cos and sin"},
 	)
 	if k.AttentionFactor == 1 {
 		rows[len(rows)-1][1] = "1"
@@ -158,7 +193,7 @@ func (m *modelDescription) rows(k *kindDescription) [][]string {
 	if !k.Indexer {
 		scale := "1"
 		if k.SoftmaxScale != 1 {
-			scale = fmt.Sprintf("%.9g, multiplies attention scores beside 1/sqrt of the head", k.SoftmaxScale)
+			scale = number(k.SoftmaxScale) + ", multiplies attention scores beside 1/sqrt of the head"
 		}
 		rows = append(rows, []string{"softmax scale", scale})
 	}
@@ -265,10 +300,14 @@ func ruleText(k *kindDescription) string {
 	return k.Rule + ": " + strings.Join(parts, ", ")
 }
 
-// number is a number without an exponent, where that is short.
+// number is a number without an exponent, where that is short. A float32, as GGUF files have, is
+// written as the shortest number that is the same float32.
 func number(x float64) string {
-	if x == math.Trunc(x) && math.Abs(x) < 1e12 {
+	switch {
+	case x == math.Trunc(x) && math.Abs(x) < 1e12:
 		return fmt.Sprintf("%.0f", x)
+	case x == float64(float32(x)):
+		return fmt.Sprint(float32(x))
 	}
 	return fmt.Sprintf("%.9g", x)
 }

@@ -283,11 +283,8 @@ func elementsOf[T any](dim int) string {
 		return strconv.Itoa(dim)
 	}
 	numbers := generic.Block
-	switch size {
-	case generic.NVFP4Bytes:
+	if size == generic.NVFP4Bytes {
 		numbers = generic.NVFP4Numbers
-	case generic.GGMLNVFP4Bytes:
-		numbers = generic.GGMLNVFP4Numbers
 	}
 	return fmt.Sprintf("%v (blocks of %d numbers)", argument.Elements(dim), numbers)
 }

@@ -3,6 +3,7 @@ package array
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -11,6 +12,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 )
 
 // What the members of an archive may have in all: as much as a small file, or the file a few
@@ -22,9 +25,16 @@ const (
 
 // readNPZ reads an archive whose members are NAME.npy, and NAME.txt for texts.
 func readNPZ(r io.ReaderAt, size int64) (*File, error) {
+	if size == input.Unknown {
+		data, err := zipOfPipe(io.NewSectionReader(r, 0, size))
+		if err != nil {
+			return nil, fmt.Errorf("npz: %w", err)
+		}
+		r, size = bytes.NewReader(data), int64(len(data))
+	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("npz: %w", err)
+		return nil, errors.New("npz: not a zip archive, or one that is cut off")
 	}
 	f := &File{Texts: make(map[string]string)}
 	seen := make(map[string]bool)
@@ -49,13 +59,25 @@ func readNPZ(r io.ReaderAt, size int64) (*File, error) {
 		}
 		total += member.UncompressedSize64
 		if err := f.readMember(member, name, ext); err != nil {
-			return nil, fmt.Errorf("member %q: %w", member.Name, err)
+			return nil, fmt.Errorf("member %q: %w", member.Name, unpacked(err))
 		}
 	}
 	if len(f.Arrays) == 0 {
 		return nil, errors.New("an archive without members *.npy")
 	}
 	return f, nil
+}
+
+// unpacked says in plain words what is wrong with a member.
+func unpacked(err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, zip.ErrChecksum), errors.As(err, &corrupt), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, zip.ErrFormat):
+		return errors.New("the data are damaged")
+	case errors.Is(err, zip.ErrAlgorithm):
+		return errors.New("packed in another way than by deflate")
+	}
+	return err
 }
 
 func (f *File) readMember(member *zip.File, name, ext string) error {
