@@ -272,8 +272,9 @@ func rotateRows(t *testing.T, cfg posenc.RotaryConfig, headDim int, positions []
 	for i := range x {
 		x[i] = ggmlInput(i % headDim)
 	}
-	at := slices.Concat(positions[:slices.Max(append([]uint8{0}, cfg.Axes...))+1]...)
-	testkit.NoError(t, posenc.Rotate(testkit.Must(posenc.NewRotary(cfg)).At(at), posenc.View[float32]{Data: x, Heads: 1, TokenStride: headDim}))
+	r := testkit.Must(posenc.NewRotary(cfg))
+	at := slices.Concat(positions[:r.Axes()]...)
+	testkit.NoError(t, posenc.Rotate(r.AtAxes(at), posenc.View[float32]{Data: x, Heads: 1, TokenStride: headDim}))
 	return x
 }
 
@@ -632,6 +633,46 @@ func TestFactorTensors(t *testing.T) {
 	}
 	if seen[freqsName] < 18 || seen[shortName] < 10 || seen["required"] != 2 {
 		t.Errorf("architectures by tensor: %v", seen)
+	}
+}
+
+// TestOllamaKeys reads the keys that ollama's converters write: GGUF has each of their architectures, and each of
+// their keys about rotation. Keys that no converter writes and that only the code of a model reads may be errors;
+// an error does not advise to leave a key out.
+func TestOllamaKeys(t *testing.T) {
+	var keys struct{ Writes, Reads map[string][]string }
+	testkit.ReadJSON("testdata/ollama/keys.json", &keys)
+	known := func(key string) bool {
+		rest, isRope := strings.CutPrefix(key, "rope.")
+		return document.SubjectOf(key) != document.AboutRotation && document.SubjectOf(key) != document.AboutOthers || strings.HasPrefix(key, "vision.") ||
+			isRope && slices.Contains(gguf.GgufRopeKeys, rest) || slices.Contains(gguf.OllamaKeys, key) ||
+			slices.ContainsFunc(gguf.OllamaNames, func(of gguf.OllamaName) bool { return slices.Contains(of.Names, key) })
+	}
+	written := 0
+	for _, name := range document.SortedKeys(keys.Writes) {
+		if _, reads := ggufArchitectures[name]; !reads && ggufNotRotary[name] == "" {
+			t.Errorf("%s is not read", name)
+		}
+		for _, key := range keys.Writes[name] {
+			if written++; !known(key) {
+				t.Errorf("%s: %s is not read", name, key)
+			}
+		}
+	}
+	unread := map[string]bool{}
+	for _, list := range keys.Reads {
+		for _, key := range list {
+			if known(key) {
+				continue
+			}
+			unread[key] = true
+			if _, err := readGGUF(ggufKeys("llama4", key, 1)); !errors.Is(err, ErrUnknown) || strings.Contains(err.Error(), "leave") {
+				t.Errorf("%s: %v", key, err)
+			}
+		}
+	}
+	if !maps.Equal(unread, map[string]bool{"rope.freq_scale": true, "no_rope_interval": true}) || written < 500 {
+		t.Errorf("%d keys are written; unread are %v", written, unread)
 	}
 }
 

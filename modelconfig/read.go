@@ -23,7 +23,7 @@ import (
 // document has at most 4 MiB, 2^17 values and 64 levels; a byte order mark is ignored. docs/keys.md
 // has all keys and rules, docs/models.md the types.
 //
-// options is at most one Options. Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or
+// options is at most one Options. Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrAbsent, ErrValue or
 // ErrContradiction; posenc.ErrConfig for several Options.
 func HuggingFace(config []byte, options ...Options) (*Model, error) {
 	return fromHuggingFaceFile("HuggingFace", config, options, false)
@@ -71,7 +71,7 @@ func Candidates(config []byte) (types []string) {
 // tower alone. It treats keys, layouts, limits and errors as HuggingFace does. A tower with
 // learned positions (CLIP, SigLIP) is ErrNotRotary.
 //
-// Each patch of an image has two positions, and positions are [2][patches]: axis 0 is the row
+// Each patch of an image has two positions, [2][patches] for [Rope.RowsAxes]: axis 0 is the row
 // of the patch, counted from the top, and axis 1 its column. RotaryConfig.Axes says which
 // pair takes which axis. All towers have this order of axes, also where the model's own code has
 // another. Each frame of a video has the positions of an image. [Model.Patches] says from which
@@ -84,8 +84,8 @@ func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
 	return fromHuggingFaceFile("HuggingFaceVision", config, options, true)
 }
 
-// GGUF reads the metadata and the tensors of frequency factors of a GGUF file, as llama.cpp does
-// (docs/traps.md has the exceptions). keys maps keys to their values as a GGUF reader returns them: string,
+// GGUF reads the metadata and the tensors of frequency factors of a GGUF file, as llama.cpp does, and files that
+// ollama converted as ollama does (docs/traps.md has the exceptions). keys maps keys to their values as a GGUF reader returns them: string,
 // bool, any integer or float type, and slices of these or []any. An absent key has llama.cpp's default for
 // its architecture.
 //
