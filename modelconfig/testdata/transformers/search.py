@@ -278,7 +278,8 @@ def result(config, by_trace):
             letters, records, errors = trace.trace(config)
             if set(letters) != {"?"}:
                 return {"layers": letters, "records": records, **({"unknown": errors} if errors else {})}
-            return {"stage": "layers", "error": "; ".join(errors)[:200]}
+            unknown = all("NoneType: None" in e or "no rotation" in e for e in errors)
+            return {"stage": "script" if unknown else "layers", "error": "; ".join(errors)[:200]}
         except trace.Unknown as e:
             return {"stage": "script", "error": str(e)[:200]}
         except Exception as e:
@@ -320,14 +321,22 @@ class Runner:
         return "trace" if self.whole else "survey" if self.module else "nothing"
 
 
-def search(name, seed, each, classes, known, others):
+def chain(name, known, holds):
+    """The types that hold the text model of a type, with its key in each, and its type."""
+    holders = []
+    while "text" in known.get(name, {}) and not known[name].get("kinds"):
+        text = known[name]["text"]
+        if not text["key"] or len(holders) > 3:
+            break
+        holders.append((name, text["key"]))
+        name = holds.get(name, {}).get(text["key"], text)["type"]
+    return holders, name
+
+
+def search(name, seed, each, classes, known, holds, others):
     """name may be a type that holds a text model, at any depth."""
     rng = random.Random(f"{seed} {name}")
-    holders, inner = [], name
-    while "text" in known.get(inner, {}) and not known[inner].get("kinds"):
-        text = known[inner]["text"]
-        holders.append((inner, text["key"]))
-        inner = text["type"]
+    holders, inner = chain(name, known, holds)
     cls = classes[inner]
     axes = any(k.get("axes", 1) > 1 for k in known[inner]["kinds"].values())
     maker = Maker(inner, cls, rng, others, axes)
@@ -351,15 +360,6 @@ def search(name, seed, each, classes, known, others):
     return {"by": runner.by(), "found": found}
 
 
-def rotating(name, known, classes):
-    """Whether a type rotates, or holds a text model that does, at a key."""
-    entry = known.get(name, {})
-    if name not in classes or entry.get("kinds"):
-        return name in classes
-    text = entry.get("text", {})
-    return bool(text.get("key")) and text["type"] != name and rotating(text["type"], known, classes)
-
-
 def values_of(document):
     """The keys of all classes that speak of positions, with their values."""
     values = {}
@@ -375,12 +375,13 @@ def values_of(document):
 def main(seed, each, out, *names):
     classes = {n: c for n, c in survey.configurations().items() if " " not in n}
     before = json.loads(gzip.decompress(survey.OUT.read_bytes()))
-    known, others = before["types"], values_of(before)
+    known, holds, others = before["types"], before["holds"], values_of(before)
     types = {}
     torch.set_grad_enabled(False)
-    for name in names or [n for n in known if rotating(n, known, classes)]:
+    rotating = [n for n in known if n in classes and known.get(chain(n, known, holds)[1], {}).get("kinds")]
+    for name in names or rotating:
         try:
-            types[name] = search(name, seed, int(each), classes, known, others)
+            types[name] = search(name, seed, int(each), classes, known, holds, others)
         except Exception as e:
             print(name, type(e).__name__, str(e)[:200])
             continue
