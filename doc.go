@@ -34,8 +34,7 @@
 //     positions. [CosSinMixed] takes angles that are sums over several axes, and
 //     [CosSinAngles] any float32 angles. [Rotary.CosSinFourier] adds cosines and sines by learned
 //     coefficients (FoPE).
-//   - [SequentialPositions] fills in the positions of a sequence, [RaggedPositions] of
-//     several, [GridPositions] of the patches of an image, and [DualChunk] of
+//   - [RaggedPositions] fills in the positions of several sequences, [GridPositions] of the patches of an image, and [DualChunk] of
 //     dual chunk attention.
 //   - [PermuteWeights] reorders the weights of Q and K from one layout to another.
 //

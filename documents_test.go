@@ -24,6 +24,27 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
+// These names are promised to be at the top of the module.
+func TestTopLevel(t *testing.T) {
+	if _, err := os.Stat("go.mod"); err != nil {
+		t.Skip("NOT TESTED: there is no source here, only the test binary")
+	}
+	files := []string{"go.mod", "go.sum", "dispatch.go", "kernels_test.go", "gen.go", "README.md"}
+	folders := []string{"kernels", "asm", "generic", "bench"}
+	for _, name := range slices.Concat(files, folders) {
+		entry, err := os.Stat(name)
+		if err != nil || entry.IsDir() != slices.Contains(folders, name) {
+			t.Errorf("%s is not at the top of the module: %v", name, err)
+		}
+	}
+	kernels := string(testkit.Must(os.ReadFile("kernels_test.go")))
+	for _, name := range []string{"FuzzKernels", "TestKernels", "BenchmarkKernels"} {
+		if !strings.Contains(kernels, "\nfunc "+name+"(") {
+			t.Errorf("kernels_test.go does not have %s", name)
+		}
+	}
+}
+
 // docs/operations.md has every function, and README.md every package.
 func TestOperationsAreDocumented(t *testing.T) {
 	operations := string(testkit.Must(os.ReadFile("docs/operations.md")))

@@ -76,12 +76,6 @@ type Quantized interface {
 	Element | Q8_0 | int8 | E4M3 | E5M2 | Q4_0 | Q4_1 | Q5_0 | Q5_1 | IQ4_NL | MXFP4Floor | MXFP4RCeil | MXFP4Even | NVFP4
 }
 
-// Dequantizable is the type of the numbers in a cache that [Dequantize] reads: those of [Quantized], and
-// ggml's MXFP4 and NVFP4, which no engine writes caches in.
-type Dequantizable interface {
-	Quantized | GGMLMXFP4 | GGMLNVFP4
-}
-
 // Q8_0 is a block of 32 numbers in ggml's format: number i is Q[i] times the float16 D,
 // whose bytes are little-endian.
 type Q8_0 struct {
@@ -154,21 +148,6 @@ type NVFP4 struct {
 	Codes [generic.NVFP4Numbers / 2]byte
 }
 
-// GGMLMXFP4 is a block of 32 numbers of ggml's MXFP4: number i is 2^(E-127) times the number of E2M1 whose
-// code is the lower half of Q[i] for i < 16, and the upper half of Q[i-16] from there on. Code 8 is +0.
-type GGMLMXFP4 struct {
-	E byte
-	Q [generic.Block / 2]byte
-}
-
-// GGMLNVFP4 is a block of 64 numbers of ggml's NVFP4: number i is the E4M3 D[i/16], without its sign, times the
-// number of E2M1 in Q. Eight bytes of Q are 16 numbers, of which the first 8 are in the lower halves. Code 8 is
-// +0, and so are all numbers with the D 0x7f.
-type GGMLNVFP4 struct {
-	D [generic.GGMLNVFP4Numbers / generic.NVFP4Numbers]byte
-	Q [generic.GGMLNVFP4Numbers / 2]byte
-}
-
 // E4M3 is the code of an 8-bit number with 4 bits of exponent and without infinities:
 // E4M3FN of the OCP 8-bit floating point specification.
 type E4M3 uint8
@@ -180,7 +159,7 @@ type E5M2 uint8
 // mapped into memory, the pages of a cache. The bytes have the order of the machine, and blocks
 // are little-endian on every machine. Errors wrap ErrLength (bytes of a part of a number) or
 // ErrShape (numbers of two or four bytes that begin at another address than a multiple of that).
-func FromBytes[T Dequantizable](bytes []byte) ([]T, error) {
+func FromBytes[T Quantized](bytes []byte) ([]T, error) {
 	const function = "posenc.FromBytes"
 	var zero T
 	size, align := int(unsafe.Sizeof(zero)), unsafe.Alignof(zero)
@@ -195,7 +174,7 @@ func FromBytes[T Dequantizable](bytes []byte) ([]T, error) {
 }
 
 // quantizedKind returns the kind of D.
-func quantizedKind[D Dequantizable]() kernels.Kind {
+func quantizedKind[D Quantized]() kernels.Kind {
 	var zero D
 	if unsafe.Sizeof(zero) == generic.Q8Bytes { // known to the compiler, unlike the type
 		return kernels.KindQ8
@@ -223,10 +202,6 @@ func quantizedKind[D Dequantizable]() kernels.Kind {
 		return kernels.KindMXFP4Even
 	case NVFP4:
 		return kernels.KindNVFP4
-	case GGMLMXFP4:
-		return kernels.KindGGMLMXFP4
-	case GGMLNVFP4:
-		return kernels.KindGGMLNVFP4
 	case float32, Float16, BFloat16:
 		return kindOf[D]()
 	}

@@ -319,16 +319,10 @@ func ExampleRotateInto() {
 	// [0x3853 0x3abb 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x3c00 0x0000]
 }
 
-// Four tokens, after 100 that are in the cache. Then three sequences, one after another: the first
-// begins, the second has 100 tokens in its cache already, and the third has two tokens of padding
-// on its left. Then positions that an engine has as int64.
-func ExampleSequentialPositions() {
+// Three sequences, one after another: the first begins, the second has 100 tokens in its cache
+// already, and the third has two tokens of padding on its left. Then positions that an engine has as int64.
+func ExampleRaggedPositions() {
 	positions := make([]int32, 8) // kept for the next step
-	if err := posenc.SequentialPositions(positions[:4], 100); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(positions[:4])
-
 	starts := []int32{0, 3, 4, 8}
 	if err := posenc.RaggedPositions(positions, starts, []int32{0, 100, -2}); err != nil {
 		log.Fatal(err)
@@ -344,7 +338,6 @@ func ExampleSequentialPositions() {
 	}
 	fmt.Println(positions[:3])
 	// Output:
-	// [100 101 102 103]
 	// [0 1 2 100 -2 -1 0 1]
 	// [4 5 6]
 }

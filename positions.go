@@ -6,18 +6,6 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// SequentialPositions fills in the positions of one sequence: positions[t] = first + t. Errors
-// wrap ErrPosition (a position that does not fit an int32).
-func SequentialPositions(positions []int32, first int32) error {
-	if n := int64(len(positions)); int64(first)+n-1 > math.MaxInt32 {
-		return argument.Error(ErrPosition, "posenc.SequentialPositions", "first", first, "at most %d for %d tokens", math.MaxInt32-n+1, n)
-	}
-	for t := range positions {
-		positions[t] = first + int32(t)
-	}
-	return nil
-}
-
 // RaggedPositions fills in the positions of sequences that lie one after another. Token t
 // of sequence b, starts[b] <= t < starts[b+1], is at
 //

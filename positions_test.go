@@ -61,31 +61,6 @@ func TestDualChunkErrors(t *testing.T) {
 }
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "SequentialPositions", Call: func(a *testkit.Arguments) testkit.Call {
-		positions, first := testkit.Output[int32](a, a.Tokens()), int32(a.Number(-1<<20, 1<<20))
-		if !a.Any() {
-			first = min(first, math.MaxInt32-int32(len(positions)))
-		}
-		return testkit.Call{
-			Right: func() bool { return int64(first)+int64(len(positions)) <= 1<<31 },
-			Run:   func() error { return posenc.SequentialPositions(positions, first) },
-			Want: func() {
-				for t := range positions {
-					positions[t] = first + int32(t)
-				}
-			},
-		}
-	},
-		Digests: digestOf("SequentialPositions", func(d *testkit.Digest) {
-			positions := make([]int32, 9)
-			d.Must(posenc.SequentialPositions(positions, math.MaxInt32-8))
-			d.Add(positions)
-		}),
-		OnStack: func() error {
-			var positions [8]int32
-			return posenc.SequentialPositions(positions[:], -3)
-		},
-	})
 	_ = testkit.Register(testkit.Case{Function: "RaggedPositions", Call: raggedCall, Digests: digestOf("RaggedPositions", digestRagged),
 		OnStack: func() error {
 			var positions [8]int32

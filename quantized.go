@@ -13,9 +13,9 @@ import (
 // their scales.
 //
 // Counts and strides of the View are in elements of type D. An element of Q8_0, and of formats with 4 or 5
-// bits, is a block of 32 numbers (NVFP4: 16, GGMLNVFP4: 64), so a head of 128 numbers is 4 elements. HeadDim
+// bits, is a block of 32 numbers (NVFP4: 16), so a head of 128 numbers is 4 elements. HeadDim
 // counts numbers. It is at most 4096, and a multiple of the numbers of a block.
-type QuantizedView[D Dequantizable] struct {
+type QuantizedView[D Quantized] struct {
 	View[D]
 
 	// Scales has the scales of int8, and of E4M3 if InverseScale is 0: one for every HeadDim
@@ -40,7 +40,7 @@ const maxScale = 0x1p126
 // maxQuantizedDim is the most elements of a head for which scratch memory has room.
 const maxQuantizedDim = kernels.FusedElements
 
-func checkQuantizedDim[D Dequantizable](function string, name argument.Name, headDim int) error {
+func checkQuantizedDim[D Quantized](function string, name argument.Name, headDim int) error {
 	switch block := quantizedKind[D]().Numbers(); {
 	case headDim > maxQuantizedDim:
 		return argument.Error(ErrShape, function, name.String(), headDim, "at most %d", maxQuantizedDim)
@@ -96,7 +96,7 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 }
 
 // unitsOf returns how many D a head of headDim elements has.
-func unitsOf[D Dequantizable](headDim int) int {
+func unitsOf[D Quantized](headDim int) int {
 	return headDim / quantizedKind[D]().Numbers()
 }
 
@@ -154,7 +154,7 @@ type DequantizeOptions struct {
 // shares no memory with it or with options.Slots. Errors wrap ErrConfig (src.InverseScale,
 // src.Hadamard), ErrShape, ErrLength, ErrOverlap or ErrPosition (a slot that is negative or that
 // src does not have).
-func Dequantize[T Element, D Dequantizable](dst View[T], src QuantizedView[D], options DequantizeOptions) error {
+func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], options DequantizeOptions) error {
 	const function = "posenc.Dequantize"
 	tokens, headDim, slots := options.Tokens, options.HeadDim, options.Slots
 	if err := options.check(function); err != nil {

@@ -17,7 +17,7 @@ var (
 	_ = testkit.Register(testkit.Case{Function: "Dequantize", Times: 2,
 		Call: oneOf(dequantizeCall[float32, posenc.Q8_0], dequantizeCall[float32, int8], dequantizeCall[float32, posenc.E4M3], dequantizeCall[float32, posenc.E5M2],
 			dequantizeCall[float32, posenc.Q4_0], dequantizeCall[posenc.Float16, posenc.Q4_1], dequantizeCall[float32, posenc.Q5_0], dequantizeCall[posenc.BFloat16, posenc.Q5_1], dequantizeCall[float32, posenc.IQ4_NL],
-			dequantizeCall[float32, posenc.MXFP4Floor], dequantizeCall[posenc.Float16, posenc.MXFP4RCeil], dequantizeCall[float32, posenc.MXFP4Even], dequantizeCall[posenc.BFloat16, posenc.NVFP4], dequantizeCall[float32, posenc.GGMLMXFP4], dequantizeCall[float32, posenc.GGMLNVFP4],
+			dequantizeCall[float32, posenc.MXFP4Floor], dequantizeCall[posenc.Float16, posenc.MXFP4RCeil], dequantizeCall[float32, posenc.MXFP4Even], dequantizeCall[posenc.BFloat16, posenc.NVFP4],
 			dequantizeCall[posenc.BFloat16, float32], dequantizeCall[posenc.Float16, posenc.Float16], dequantizeCall[float32, posenc.BFloat16],
 			dequantizeCall[posenc.Float16, posenc.Q8_0], dequantizeCall[posenc.BFloat16, int8], dequantizeCall[posenc.Float16, posenc.E4M3], dequantizeCall[posenc.BFloat16, posenc.E5M2]),
 		OnStack: func() error {
@@ -27,7 +27,7 @@ var (
 		},
 		Digests: ofFormats("Dequantize/from=%s", digestDequantize[posenc.Q8_0], digestDequantize[int8], digestDequantize[posenc.E4M3], digestDequantize[posenc.E5M2],
 			digestDequantize[posenc.Q4_0], digestDequantize[posenc.Q4_1], digestDequantize[posenc.Q5_0], digestDequantize[posenc.Q5_1], digestDequantize[posenc.IQ4_NL],
-			digestDequantize[posenc.MXFP4Floor], digestDequantize[posenc.MXFP4RCeil], digestDequantize[posenc.MXFP4Even], digestDequantize[posenc.NVFP4], digestDequantize[posenc.GGMLMXFP4], digestDequantize[posenc.GGMLNVFP4]),
+			digestDequantize[posenc.MXFP4Floor], digestDequantize[posenc.MXFP4RCeil], digestDequantize[posenc.MXFP4Even], digestDequantize[posenc.NVFP4]),
 		Long: func() error {
 			return eachLong(func(_ posenc.Angles, tokens, heads, dim int) error {
 				if dim > 4096 {
@@ -57,7 +57,7 @@ func ofTypes(name string, float32s, float16s, bfloat16s func(*testkit.Digest)) f
 // ofFormats adds a digest for each format, which name has as %s.
 func ofFormats(name string, runs ...func(*testkit.Digest)) func(testkit.AddDigest) {
 	return func(add testkit.AddDigest) {
-		for i, format := range []string{"Q8_0", "int8", "E4M3", "E5M2", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "IQ4_NL", "MXFP4Floor", "MXFP4RCeil", "MXFP4Even", "NVFP4", "GGMLMXFP4", "GGMLNVFP4"}[:len(runs)] {
+		for i, format := range []string{"Q8_0", "int8", "E4M3", "E5M2", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "IQ4_NL", "MXFP4Floor", "MXFP4RCeil", "MXFP4Even", "NVFP4"}[:len(runs)] {
 			add(fmt.Sprintf(name, format), runs[i])
 		}
 	}
@@ -65,7 +65,7 @@ func ofFormats(name string, runs ...func(*testkit.Digest)) func(testkit.AddDiges
 
 // formatOf says of a type of numbers how many elements of a head are one of it, and
 // whether heads have scales of their own.
-func formatOf[D posenc.Dequantizable](a *testkit.Arguments) (block int, scales bool) {
+func formatOf[D posenc.Quantized](a *testkit.Arguments) (block int, scales bool) {
 	switch any(*new(D)).(type) {
 	case int8:
 		return 1, true
@@ -85,7 +85,7 @@ func hadamardOf(a *testkit.Arguments, block int) (hadamard, unit int) {
 
 // quantizedOf returns a cache for tokens of heads of dim elements, of which each
 // block is one of D.
-func quantizedOf[D posenc.Dequantizable](a *testkit.Arguments, tokens, heads, dim, block int, scales bool) (v posenc.QuantizedView[D]) {
+func quantizedOf[D posenc.Quantized](a *testkit.Arguments, tokens, heads, dim, block int, scales bool) (v posenc.QuantizedView[D]) {
 	units := dim / block
 	if scales && (!a.Any() || a.Below(4) > 0) { // strides are multiples of heads
 		if a.Any() { // numbers may be far too large to be counted up to
@@ -111,7 +111,7 @@ func quantizedOf[D posenc.Dequantizable](a *testkit.Arguments, tokens, heads, di
 		v.InverseScale = float32(a.Real(1))
 	}
 	switch any(v.Data).(type) {
-	case []posenc.MXFP4Floor, []posenc.MXFP4RCeil, []posenc.MXFP4Even, []posenc.GGMLMXFP4:
+	case []posenc.MXFP4Floor, []posenc.MXFP4RCeil, []posenc.MXFP4Even:
 		for bytes := testkit.BytesOf(v.Data); a.Ordinary() && len(bytes) > 0; bytes = bytes[generic.MXFP4Bytes:] {
 			bytes[0] = 0x70 + bytes[0]%32 // scales near 1
 		}
@@ -120,7 +120,7 @@ func quantizedOf[D posenc.Dequantizable](a *testkit.Arguments, tokens, heads, di
 }
 
 // quantizedRight reports whether a cache is right, apart from where its heads lie.
-func quantizedRight[D posenc.Dequantizable](v *posenc.QuantizedView[D], dim, block int) bool {
+func quantizedRight[D posenc.Quantized](v *posenc.QuantizedView[D], dim, block int) bool {
 	if dim < 1 || dim > 4096 || dim%block != 0 {
 		return false
 	}
@@ -142,7 +142,7 @@ func quantizedRight[D posenc.Dequantizable](v *posenc.QuantizedView[D], dim, blo
 }
 
 // writesQuantized says that a call may write to the heads of tokens and to their scales.
-func writesQuantized[D posenc.Dequantizable](a *testkit.Arguments, v posenc.QuantizedView[D], tokens func() []int, dim, block int) {
+func writesQuantized[D posenc.Quantized](a *testkit.Arguments, v posenc.QuantizedView[D], tokens func() []int, dim, block int) {
 	units := dim / block
 	testkit.Writes(a, func(mark func(s []D)) {
 		for _, t := range tokens() {
@@ -213,7 +213,7 @@ func quantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h int, hea
 }
 
 // dequantizePlain returns a head of token t, before the transform that v names.
-func dequantizePlain[D posenc.Dequantizable](v *posenc.QuantizedView[D], t, h, dim int) []float32 {
+func dequantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h, dim int) []float32 {
 	head, units := make([]float32, dim), unitsOf[D](dim)
 	at := testkit.RowAt(&v.View, t, h, units)
 	scale := 1 / v.InverseScale
@@ -243,10 +243,6 @@ func dequantizePlain[D posenc.Dequantizable](v *posenc.QuantizedView[D], t, h, d
 		generic.DequantizeMXFP4ToF32(head, testkit.BytesOf(v.Data[at:][:units]))
 	case []posenc.NVFP4:
 		generic.DequantizeNVFP4ToF32(head, testkit.BytesOf(from))
-	case []posenc.GGMLMXFP4:
-		generic.DequantizeGGMLMXFP4ToF32(head, testkit.BytesOf(from))
-	case []posenc.GGMLNVFP4:
-		generic.DequantizeGGMLNVFP4ToF32(head, testkit.BytesOf(from))
 	case []float32:
 		copy(head, from)
 	case []posenc.Float16:
@@ -263,7 +259,7 @@ func dequantizePlain[D posenc.Dequantizable](v *posenc.QuantizedView[D], t, h, d
 }
 
 // isFloat reports whether numbers of D are stored as they are.
-func isFloat[D posenc.Dequantizable]() bool {
+func isFloat[D posenc.Quantized]() bool {
 	switch any(*new(D)).(type) {
 	case float32, posenc.Float16, posenc.BFloat16:
 		return true
@@ -272,14 +268,12 @@ func isFloat[D posenc.Dequantizable]() bool {
 }
 
 // unitsOf returns how many D the elements are.
-func unitsOf[D posenc.Dequantizable](dim int) int {
+func unitsOf[D posenc.Quantized](dim int) int {
 	switch any(*new(D)).(type) {
 	case int8, posenc.E4M3, posenc.E5M2, float32, posenc.Float16, posenc.BFloat16:
 		return dim
 	case posenc.NVFP4:
 		return dim / generic.NVFP4Numbers
-	case posenc.GGMLNVFP4:
-		return dim / generic.GGMLNVFP4Numbers
 	}
 	return dim / generic.Block
 }
@@ -291,7 +285,7 @@ func hadamardPlain(x []float32, n int) {
 	}
 }
 
-func dequantizeCall[T posenc.Element, D posenc.Dequantizable](a *testkit.Arguments) testkit.Call {
+func dequantizeCall[T posenc.Element, D posenc.Quantized](a *testkit.Arguments) testkit.Call {
 	block, scales := formatOf[D](a)
 	hadamard, unit := hadamardOf(a, block)
 	tokens, dim := a.Tokens(), a.Length()
@@ -350,7 +344,7 @@ func dequantizeCall[T posenc.Element, D posenc.Dequantizable](a *testkit.Argumen
 }
 
 // oneToken is the view of token t.
-func oneToken[D posenc.Dequantizable](v *posenc.QuantizedView[D], t, dim int) posenc.QuantizedView[D] {
+func oneToken[D posenc.Quantized](v *posenc.QuantizedView[D], t, dim int) posenc.QuantizedView[D] {
 	one, units := *v, unitsOf[D](dim)
 	first, last := testkit.RowAt(&v.View, t, 0, units), testkit.RowAt(&v.View, t, v.Heads-1, units)
 	one.View = posenc.View[D]{Data: v.Data[first : last+units], Heads: v.Heads, HeadStride: v.HeadStride, TokenStride: v.TokenStride}
@@ -364,7 +358,7 @@ func oneToken[D posenc.Dequantizable](v *posenc.QuantizedView[D], t, dim int) po
 }
 
 // digestCache returns a cache of fixed numbers.
-func digestCache[D posenc.Dequantizable](d *testkit.Digest, tokens, heads, dim int, scales bool) posenc.QuantizedView[D] {
+func digestCache[D posenc.Quantized](d *testkit.Digest, tokens, heads, dim int, scales bool) posenc.QuantizedView[D] {
 	v := posenc.QuantizedView[D]{View: posenc.View[D]{Heads: heads, Data: make([]D, tokens*heads*unitsOf[D](dim))}}
 	bytes := testkit.BytesOf(v.Data)
 	for i := range bytes {
@@ -373,7 +367,7 @@ func digestCache[D posenc.Dequantizable](d *testkit.Digest, tokens, heads, dim i
 	if size := int(unsafe.Sizeof(*new(D))); size > 1 {
 		halves := 1
 		switch any(v.Data).(type) {
-		case []posenc.MXFP4Floor, []posenc.MXFP4RCeil, []posenc.MXFP4Even, []posenc.NVFP4, []posenc.GGMLMXFP4, []posenc.GGMLNVFP4:
+		case []posenc.MXFP4Floor, []posenc.MXFP4RCeil, []posenc.MXFP4Even, []posenc.NVFP4:
 			for i := 0; i < len(bytes); i += size {
 				bytes[i] = byte(0x60 + d.Below(31)) // no NaN
 			}
@@ -412,7 +406,7 @@ func digestCache[D posenc.Dequantizable](d *testkit.Digest, tokens, heads, dim i
 	return v
 }
 
-func digestDequantize[D posenc.Dequantizable](d *testkit.Digest) {
+func digestDequantize[D posenc.Quantized](d *testkit.Digest) {
 	for _, hadamard := range []int{0, 32, 128} {
 		const tokens, heads, dim = 3, 2, 128
 		src := digestCache[D](d, tokens, heads, dim, hadamard == 32)

@@ -25,7 +25,7 @@ import (
 // after another: token t is token t%SequenceTokens of sequence t/SequenceTokens, and each
 // sequence starts SequenceStride elements after the one before. Only shapes like
 // [batch][Heads][tokens][HeadDim], or a paged cache, need it.
-type View[T Dequantizable | byte] struct {
+type View[T Quantized | byte] struct {
 	Data        []T
 	Heads       int // heads per token
 	TokenStride int // elements from token to token; 0 means Heads*HeadDim

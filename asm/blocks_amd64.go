@@ -213,31 +213,3 @@ func DequantizeBlocksNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStr
 //
 //go:noescape
 func DequantizeBlocksNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
-
-// DequantizeBlocksGGMLMXFP4ToF32AVX2 does what generic.DequantizeGGMLMXFP4ToF32 does to count vectors
-// of n numbers, at least 1, the results of vector i starting at y[i*yStride].
-// n is a multiple of 32. The blocks of vector i start at x[i*xStride].
-//
-//go:noescape
-func DequantizeBlocksGGMLMXFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
-
-// DequantizeBlocksGGMLMXFP4ToF32AVX512 does what generic.DequantizeGGMLMXFP4ToF32 does to count vectors
-// of n numbers, at least 1, the results of vector i starting at y[i*yStride].
-// n is a multiple of 32. The blocks of vector i start at x[i*xStride].
-//
-//go:noescape
-func DequantizeBlocksGGMLMXFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)
-
-// DequantizeBlocksGGMLNVFP4ToF32AVX2 does what generic.DequantizeGGMLNVFP4ToF32 does to count vectors
-// of n numbers, at least 1, the results of vector i starting at y[i*yStride].
-// n is a multiple of 64. The blocks of vector i start at x[i*xStride].
-//
-//go:noescape
-func DequantizeBlocksGGMLNVFP4ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
-
-// DequantizeBlocksGGMLNVFP4ToF32AVX512 does what generic.DequantizeGGMLNVFP4ToF32 does to count vectors
-// of n numbers, at least 1, the results of vector i starting at y[i*yStride].
-// n is a multiple of 64. The blocks of vector i start at x[i*xStride].
-//
-//go:noescape
-func DequantizeBlocksGGMLNVFP4ToF32AVX512(y *float32, x *uint8, n int, count int, yStride int, xStride int)

@@ -4,12 +4,9 @@ import "math"
 
 // The bytes and the numbers of a block of each format with codes of E2M1.
 const (
-	MXFP4Bytes       = 1 + Block/2
-	GGMLMXFP4Bytes   = MXFP4Bytes
-	NVFP4Numbers     = 16
-	NVFP4Bytes       = 1 + NVFP4Numbers/2
-	GGMLNVFP4Numbers = 64
-	GGMLNVFP4Bytes   = GGMLNVFP4Numbers/NVFP4Numbers + GGMLNVFP4Numbers/2
+	MXFP4Bytes   = 1 + Block/2
+	NVFP4Numbers = 16
+	NVFP4Bytes   = 1 + NVFP4Numbers/2
 )
 
 // MXFP4Rule chooses the scale of a block of MXFP4, under the name that torchao has for it.
@@ -21,25 +18,9 @@ const (
 	MXFP4Even                   // as MXFP4Floor, for amax rounded to one binary digit after the point, halves up
 )
 
-// fp4Format is an arrangement of codes of E2M1. A block has a scale for each group of numbers, and then
-// 4 bits for each number: some numbers in the lower halves of as many bytes, and as many in the upper halves.
-type fp4Format struct {
-	numbers, group, side int
-	half                 func(scale uint8) float32 // half of a scale
-	twice                *[16]float32              // twice the number of each code
-}
-
-var (
-	mxfp4     = fp4Format{Block, Block, 1, halfE8M0, &twiceE2M1}
-	nvfp4     = fp4Format{NVFP4Numbers, NVFP4Numbers, 1, halfE4M3, &twiceE2M1}
-	ggmlMXFP4 = fp4Format{Block, Block, Block / 2, halfPower, &twiceGGML}
-	ggmlNVFP4 = fp4Format{GGMLNVFP4Numbers, NVFP4Numbers, NVFP4Numbers / 2, halfUE4M3, &twiceGGML}
-)
-
 var (
 	minus0    = math.Float32frombits(1 << 31)
 	twiceE2M1 = [16]float32{0, 1, 2, 3, 4, 6, 8, 12, minus0, -1, -2, -3, -4, -6, -8, -12}
-	twiceGGML = [16]float32{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}
 )
 
 // codeE2M1 returns the code of the nearest number of E2M1, ties to even, at most 6 in magnitude. Codes are
@@ -117,31 +98,17 @@ func quantizeE2M1(y []uint8, x []float32, scale uint8, inverse float32, finite b
 }
 
 // DequantizeMXFP4ToF32 sets y to the numbers of blocks of MXFP4, which are code*scale. len(y) is a multiple of 32.
-func DequantizeMXFP4ToF32(y []float32, x []uint8) { mxfp4.dequantize(y, x) }
+func DequantizeMXFP4ToF32(y []float32, x []uint8) { dequantizeE2M1(y, x, Block, halfE8M0) }
 
 // DequantizeNVFP4ToF32 sets y to the numbers of blocks of NVFP4, which are code*scale. len(y) is a multiple of 16.
-func DequantizeNVFP4ToF32(y []float32, x []uint8) { nvfp4.dequantize(y, x) }
+func DequantizeNVFP4ToF32(y []float32, x []uint8) { dequantizeE2M1(y, x, NVFP4Numbers, halfE4M3) }
 
-// DequantizeGGMLMXFP4ToF32 is DequantizeMXFP4ToF32 of ggml's blocks, as dequantize_row_mxfp4 of ggml: the
-// first 16 numbers are in the lower halves, the code 8 is +0, and the scale 255 is 2^128.
-func DequantizeGGMLMXFP4ToF32(y []float32, x []uint8) { ggmlMXFP4.dequantize(y, x) }
-
-// DequantizeGGMLNVFP4ToF32 sets y to the numbers of ggml's blocks of 64 numbers of NVFP4, as dequantize_row_nvfp4 of
-// ggml: four scales, and 8 bytes for each 16 numbers, of which the first 8 are in the lower halves. The code 8 is +0,
-// the scale 0x7f is 0, and the sign of a scale does not count. len(y) is a multiple of 64.
-func DequantizeGGMLNVFP4ToF32(y []float32, x []uint8) { ggmlNVFP4.dequantize(y, x) }
-
-func (f *fp4Format) dequantize(y []float32, x []uint8) {
-	for ; len(y) >= f.numbers; y = y[f.numbers:] {
-		scales := x[:f.numbers/f.group]
-		x = x[len(scales):]
-		for g, scale := range scales {
-			half, y := f.half(scale), y[g*f.group:][:f.group]
-			for i, codes := range x[:f.group/2] {
-				at := i/f.side*2*f.side + i%f.side
-				y[at], y[at+f.side] = f.twice[codes&15]*half, f.twice[codes>>4]*half
-			}
-			x = x[f.group/2:]
+// dequantizeE2M1 reads blocks of a scale and a byte for each pair of numbers; half returns half of a scale.
+func dequantizeE2M1(y []float32, x []uint8, numbers int, half func(scale uint8) float32) {
+	for ; len(y) >= numbers; y, x = y[numbers:], x[1+numbers/2:] {
+		scale := half(x[0])
+		for i, codes := range x[1 : 1+numbers/2] {
+			y[2*i], y[2*i+1] = twiceE2M1[codes&15]*scale, twiceE2M1[codes>>4]*scale
 		}
 	}
 }
@@ -162,13 +129,3 @@ func halfE8M0(scale uint8) float32 {
 }
 
 func halfE4M3(scale uint8) float32 { return E4M3ToFloat32(scale) / 2 }
-
-func halfUE4M3(scale uint8) float32 {
-	switch scale {
-	case 0x7f:
-		return 0
-	case 0xff:
-		return 480.0 / 2
-	}
-	return halfE4M3(scale & 0x7f)
-}

@@ -647,20 +647,6 @@ func dequantizeBlocksNVFP4ToF32Accesses(y []float32, x []uint8, v *Conversion) {
 	}
 }
 
-func dequantizeBlocksGGMLMXFP4ToF32Accesses(y []float32, x []uint8, v *Conversion) {
-	for i := range v.Count {
-		writes(y[i*v.YStride:][:v.Len])
-		reads(x[i*v.XStride:][:v.Len/generic.Block*generic.GGMLMXFP4Bytes])
-	}
-}
-
-func dequantizeBlocksGGMLNVFP4ToF32Accesses(y []float32, x []uint8, v *Conversion) {
-	for i := range v.Count {
-		writes(y[i*v.YStride:][:v.Len])
-		reads(x[i*v.XStride:][:v.Len/generic.GGMLNVFP4Numbers*generic.GGMLNVFP4Bytes])
-	}
-}
-
 func dequantizeI8ToF32Accesses(y []float32, x []uint8, scales []float32, v *Conversion) {
 	for i := range v.Count {
 		writes(y[i*v.YStride:][:v.Len])

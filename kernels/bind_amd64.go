@@ -1324,42 +1324,6 @@ func DequantizeBlocksNVFP4ToF32(impl Implementation, y []float32, x []uint8, v *
 	}
 }
 
-// DequantizeBlocksGGMLMXFP4ToF32 writes the numbers of blocks of GGMLMXFP4: see
-// generic.DequantizeGGMLMXFP4ToF32.
-func DequantizeBlocksGGMLMXFP4ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
-	if raceDetector && impl != Generic {
-		dequantizeBlocksGGMLMXFP4ToF32Accesses(y, x, v)
-	}
-	switch impl {
-	case AVX512:
-		asm.DequantizeBlocksGGMLMXFP4ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
-	case AVX2:
-		asm.DequantizeBlocksGGMLMXFP4ToF32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
-	case Generic:
-		dequantizeBlocksGGMLMXFP4ToF32Generic(y, x, v)
-	default:
-		missing("DequantizeBlocksGGMLMXFP4ToF32", impl)
-	}
-}
-
-// DequantizeBlocksGGMLNVFP4ToF32 writes the numbers of blocks of GGMLNVFP4: see
-// generic.DequantizeGGMLNVFP4ToF32.
-func DequantizeBlocksGGMLNVFP4ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
-	if raceDetector && impl != Generic {
-		dequantizeBlocksGGMLNVFP4ToF32Accesses(y, x, v)
-	}
-	switch impl {
-	case AVX512:
-		asm.DequantizeBlocksGGMLNVFP4ToF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
-	case AVX2:
-		asm.DequantizeBlocksGGMLNVFP4ToF32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
-	case Generic:
-		dequantizeBlocksGGMLNVFP4ToF32Generic(y, x, v)
-	default:
-		missing("DequantizeBlocksGGMLNVFP4ToF32", impl)
-	}
-}
-
 // DequantizeI8ToF32 writes vectors times the scale of each: see
 // generic.DequantizeI8ToF32.
 func DequantizeI8ToF32(impl Implementation, y []float32, x []uint8, scales []float32, v *Conversion) {

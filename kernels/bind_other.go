@@ -808,28 +808,6 @@ func DequantizeBlocksNVFP4ToF32(impl Implementation, y []float32, x []uint8, v *
 	}
 }
 
-// DequantizeBlocksGGMLMXFP4ToF32 writes the numbers of blocks of GGMLMXFP4: see
-// generic.DequantizeGGMLMXFP4ToF32.
-func DequantizeBlocksGGMLMXFP4ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
-	switch impl {
-	case Generic:
-		dequantizeBlocksGGMLMXFP4ToF32Generic(y, x, v)
-	default:
-		missing("DequantizeBlocksGGMLMXFP4ToF32", impl)
-	}
-}
-
-// DequantizeBlocksGGMLNVFP4ToF32 writes the numbers of blocks of GGMLNVFP4: see
-// generic.DequantizeGGMLNVFP4ToF32.
-func DequantizeBlocksGGMLNVFP4ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
-	switch impl {
-	case Generic:
-		dequantizeBlocksGGMLNVFP4ToF32Generic(y, x, v)
-	default:
-		missing("DequantizeBlocksGGMLNVFP4ToF32", impl)
-	}
-}
-
 // DequantizeI8ToF32 writes vectors times the scale of each: see
 // generic.DequantizeI8ToF32.
 func DequantizeI8ToF32(impl Implementation, y []float32, x []uint8, scales []float32, v *Conversion) {

@@ -121,6 +121,6 @@ func TestFP4Scales(t *testing.T) {
 // fp4 are the operations whose slice of that name has codes of E2M1.
 func fp4(list []*operations.Operation, name string) []*operations.Operation {
 	return slices.DeleteFunc(list, func(o *operations.Operation) bool {
-		return !slices.Contains([]*operations.Element{operations.MXFP4, operations.NVFP4, operations.GGMLMXFP4, operations.GGMLNVFP4}, o.Slice(name).Element)
+		return !slices.Contains([]*operations.Element{operations.MXFP4, operations.NVFP4}, o.Slice(name).Element)
 	})
 }

@@ -26,8 +26,6 @@ const (
 	KindMXFP4RCeil
 	KindMXFP4Even
 	KindNVFP4
-	KindGGMLMXFP4
-	KindGGMLNVFP4
 )
 
 // formats has what package posenc has to know of each kind.
@@ -51,8 +49,6 @@ var formats = [...]struct {
 	KindMXFP4RCeil: {bytes: generic.MXFP4Bytes, numbers: generic.Block},
 	KindMXFP4Even:  {bytes: generic.MXFP4Bytes, numbers: generic.Block},
 	KindNVFP4:      {bytes: generic.NVFP4Bytes, numbers: generic.NVFP4Numbers},
-	KindGGMLMXFP4:  {bytes: generic.MXFP4Bytes, numbers: generic.Block},
-	KindGGMLNVFP4:  {bytes: generic.GGMLNVFP4Bytes, numbers: generic.GGMLNVFP4Numbers},
 }
 
 // KindOf returns the kind of T, which is float32 or one of the two types of 16 bits.

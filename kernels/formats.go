@@ -94,10 +94,6 @@ func Dequantize(impl Implementation, kind Kind, y []float32, x []uint8, v *Conve
 		DequantizeBlocksMXFP4ToF32(impl, y, x, v)
 	case KindNVFP4:
 		DequantizeBlocksNVFP4ToF32(impl, y, x, v)
-	case KindGGMLMXFP4:
-		DequantizeBlocksGGMLMXFP4ToF32(impl, y, x, v)
-	case KindGGMLNVFP4:
-		DequantizeBlocksGGMLNVFP4ToF32(impl, y, x, v)
 	case KindI8:
 		DequantizeI8ToF32(impl, y, x, scales, v)
 	case KindE4M3:

@@ -509,20 +509,6 @@ func dequantizeBlocksNVFP4ToF32Generic(y []float32, x []uint8, v *Conversion) {
 	}
 }
 
-func dequantizeBlocksGGMLMXFP4ToF32Generic(y []float32, x []uint8, v *Conversion) {
-	for i := range v.Count {
-
-		generic.DequantizeGGMLMXFP4ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.Block*generic.GGMLMXFP4Bytes])
-	}
-}
-
-func dequantizeBlocksGGMLNVFP4ToF32Generic(y []float32, x []uint8, v *Conversion) {
-	for i := range v.Count {
-
-		generic.DequantizeGGMLNVFP4ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:][:v.Len/generic.GGMLNVFP4Numbers*generic.GGMLNVFP4Bytes])
-	}
-}
-
 func dequantizeI8ToF32Generic(y []float32, x []uint8, scales []float32, v *Conversion) {
 	for i := range v.Count {
 

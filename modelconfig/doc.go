@@ -2,7 +2,7 @@
 // description, and rotates each of its layers: [HuggingFace] reads a config.json,
 // [GGUF] the metadata of a GGUF file.
 //
-//	model, err := modelconfig.HuggingFace(config) // or GGUF(keys)
+//	model, err := modelconfig.HuggingFace(config) // or GGUF(keys, tensors)
 //	rope, err := model.Rope()                     // once
 //	rows, err := rope.Rows(positions)             // once a step; then rows.Refill
 //	for i, layer := range model.Layers() {

@@ -269,10 +269,32 @@ func ggufIndexerTable() string {
 	})
 }
 
+func ggufFactorsTable() string {
+	return namesTable("tensors | architecture", valuesOf(document.SortedKeys(ggufArchitectures), func(name string) string {
+		arch, tensors := ggufArchitectures[name], ""
+		switch {
+		case arch.NeedsFreqs:
+			tensors = "rope_freqs.weight; error if it is absent"
+		case arch.Freqs:
+			tensors = "rope_freqs.weight"
+		}
+		switch long := "rope_factors_short.weight and rope_factors_long.weight"; {
+		case arch.Freqs && arch.LongRoPE:
+			return tensors + ", or " + long + " with longrope"
+		case arch.AnyType:
+			return long
+		}
+		return tensors
+	}))
+}
+
 // namesTable has the names of each text.
 func namesTable(columns string, texts map[string]string) string {
 	names := map[string]string{}
 	for _, name := range document.SortedKeys(texts) {
+		if texts[name] == "" {
+			continue
+		}
 		names[texts[name]] = strings.TrimPrefix(names[texts[name]]+", "+name, ", ")
 	}
 	return twoColumns(columns, names)
@@ -326,6 +348,7 @@ func TestDocs(t *testing.T) {
 		{modelsPage, "indexers", indexerTable()},
 		{modelsPage, "towers", towerTable(t)},
 		{modelsPage, "architectures", architectureTable()},
+		{modelsPage, "gguf factors", ggufFactorsTable()},
 		{modelsPage, "gguf indexers", ggufIndexerTable()},
 		{modelsPage, "refused", refusedTable()},
 		{modelsPage, "not yet", notYetTable()},

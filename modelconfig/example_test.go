@@ -263,7 +263,7 @@ func ExampleHuggingFaceMultimodal() {
 	// Output: [0 1 1 1 1 3 0 1 1 2 2 3 0 1 2 1 2 3]
 }
 
-// The keys are what a reader of GGUF files found, and the values of tensors of frequency factors.
+// The keys and tensors are what a reader of GGUF files found.
 func ExampleGGUF() {
 	type keyValue struct {
 		key   string
@@ -289,13 +289,15 @@ func ExampleGGUF() {
 	for _, kv := range file.metadata {
 		keys[kv.key] = kv.value
 	}
+	tensors := map[string][]float32{}
 	for _, t := range file.tensors {
+		tensors[t.name] = nil
 		switch t.name {
 		case "rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight":
-			keys[t.name] = t.values // []float32
+			tensors[t.name] = t.values
 		}
 	}
-	model, err := modelconfig.GGUF(keys)
+	model, err := modelconfig.GGUF(keys, tensors)
 	if err != nil {
 		panic(err)
 	}

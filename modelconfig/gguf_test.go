@@ -51,6 +51,18 @@ func ggufKeys(arch string, pairs ...any) map[string]any {
 	return keys
 }
 
+// readGGUF reads a file whose tensors of frequency factors are among its keys, and which has a further tensor.
+func readGGUF(keys map[string]any, options ...Options) (*Model, error) {
+	keys, tensors := maps.Clone(keys), map[string][]float32{"token_embd.weight": nil}
+	for name, v := range keys {
+		if values, is := v.([]float32); is && strings.HasSuffix(name, ".weight") {
+			tensors[name] = values
+			delete(keys, name)
+		}
+	}
+	return GGUF(keys, tensors, options...)
+}
+
 // decodeNumbers reads JSON whose numbers metadataTypes gives types.
 func decodeNumbers(text []byte, into any) {
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -112,7 +124,7 @@ func TestGGUFRopeTypes(t *testing.T) {
 
 // A caller may give Mistral 3's mscale_all_dim in float64, which then stays as it is.
 func TestMultiplierOfMistral3(t *testing.T) {
-	m := testkit.Must(GGUF(ggufKeys("mistral3", "rope.dimension_count", 64, "rope.scaling.type", "yarn", "rope.scaling.factor", 16, "rope.scaling.original_context_length", 4096, "rope.scaling.yarn_log_multiplier", 0.7)))
+	m := testkit.Must(readGGUF(ggufKeys("mistral3", "rope.dimension_count", 64, "rope.scaling.type", "yarn", "rope.scaling.factor", 16, "rope.scaling.original_context_length", 4096, "rope.scaling.yarn_log_multiplier", 0.7)))
 	if p, _ := m.Layers()[0].Rule.Parameters.(frequency.YaRNParameters); p.MScaleAllDim != 0.7 {
 		t.Errorf("%+v", p)
 	}
@@ -123,7 +135,7 @@ func TestGGUFValueTypes(t *testing.T) {
 	type named uint16
 	read := func(keys map[string]any) posenc.RotaryConfig {
 		t.Helper()
-		cfg := testkit.Must(testkit.Must(GGUF(keys)).rotaryFor(kindOptions{}))
+		cfg := testkit.Must(testkit.Must(readGGUF(keys)).rotaryFor(kindOptions{}))
 		testkit.NoError(t, second(posenc.NewRotary(cfg)))
 		return cfg
 	}
@@ -136,31 +148,18 @@ func TestGGUFValueTypes(t *testing.T) {
 			}
 		}
 	}
-	factors := make([]float64, 64)
-	for i := range factors {
-		factors[i] = 1 + float64(i)/16
-	}
-	keys := ggufKeys("llama", "/rope_freqs.weight", slices.Clone(factors))
-	m, count := testkit.Must(GGUF(keys)), len(keys)
-	keys["rope_freqs.weight"].([]float64)[0] = 100 // the model keeps no reference to it
-	if want = testkit.Must(m.rotaryFor(kindOptions{})); want.InvFreq[0] != 1 || len(keys) != count {
-		t.Errorf("first frequency %v, want 1; or the keys changed", want.InvFreq[0])
-	}
-	narrow, boxed := make([]float32, 64), make([]any, 64)
-	for i, f := range factors {
-		narrow[i], boxed[i] = float32(f), f
-	}
-	for _, list := range []any{narrow, boxed, [64]float32(narrow)} {
-		if got := read(ggufKeys("llama", "/rope_freqs.weight", list)); !slices.Equal(got.InvFreq, want.InvFreq) {
-			t.Errorf("%T: frequencies %v", list, got.InvFreq)
-		}
+	factors := slices.Repeat([]float32{1}, 64)
+	m := testkit.Must(readGGUF(ggufKeys("llama", "/rope_freqs.weight", factors)))
+	factors[0] = 100 // the model keeps no reference to it
+	if first := testkit.Must(m.rotaryFor(kindOptions{})).InvFreq[0]; first != 1 {
+		t.Errorf("first frequency %v, want 1", first)
 	}
 	for _, length := range []any{int64(math.MaxInt32), uint64(math.MaxInt32)} {
-		if m := testkit.Must(GGUF(ggufKeys("qwen2", "context_length", length, "rope.freq_base", math.MaxFloat64))); m.ContextLength() != math.MaxInt32 {
+		if m := testkit.Must(readGGUF(ggufKeys("qwen2", "context_length", length, "rope.freq_base", math.MaxFloat64))); m.ContextLength() != math.MaxInt32 {
 			t.Errorf("%T: length %d", length, m.ContextLength())
 		}
 	}
-	largest := append(slices.Repeat([]float64{1}, 1023), math.MaxFloat64)
+	largest := append(slices.Repeat([]float32{1}, 1023), math.MaxFloat32)
 	read(ggufKeys("llama", "attention.key_length", 2048, "rope.dimension_count", 2048, "/rope_freqs.weight", largest))
 }
 
@@ -175,7 +174,7 @@ func TestGGUFErrors(t *testing.T) {
 	}{
 		{"llama", ErrValue, "InvFreq[0] is +Inf", "rope.scaling.factor", 1e-320},
 		{"llama", ErrSyntax, "llama.rope.freq_base", "rope.freq_base", []float32(nil)},
-		{"llama", ErrSyntax, "rope_freqs.weight", "/rope_freqs.weight", []uint8{1}},
+		{"llama", ErrContradiction, "rope_freqs.weight is a key, want it among tensors", "/rope_freqs.weight", []float64{1}},
 		{"llama", ErrSyntax, "float64", "rope.dimension_count", 128.0},
 		{"llama", ErrValue, "llama.rope.freq_base", "rope.freq_base", math.NaN()},
 		{"llama", ErrValue, "llama.rope.freq_base", "rope.freq_base", math.Inf(1)},
@@ -189,17 +188,29 @@ func TestGGUFErrors(t *testing.T) {
 		{"glm4", ErrValue, "glm4.rope.dimension_sections", "rope.dimension_sections", []any(nil)},
 		{"gemma4", ErrSyntax, "gemma4.attention.sliding_window_pattern", "attention.sliding_window_pattern", slices.Repeat([]any{nil}, 8)},
 	} {
-		_, err := GGUF(ggufKeys(test.arch, test.key, test.value))
+		_, err := readGGUF(ggufKeys(test.arch, test.key, test.value))
 		if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) || !strings.HasPrefix(err.Error(), "modelconfig.GGUF: ") {
 			t.Errorf("%s %v: %v, want %q that names %s", test.arch, test.key, err, test.want, test.says)
 		}
 	}
-	if _, err := GGUF(nil); !errors.Is(err, ErrValue) {
+	if _, err := readGGUF(nil); !errors.Is(err, ErrValue) {
 		t.Errorf("no keys: %v", err)
+	}
+	for arch, says := range map[string]string{
+		"llama":  "tensors is empty, want the names of the file's tensors, and the values of rope_freqs.weight, rope_factors_short.weight, rope_factors_long.weight if it has them",
+		"arcee":  "tensors is empty, want the names of the file's tensors, and the values of rope_freqs.weight if",
+		"phi3":   "tensors is empty, want the names of the file's tensors, and the values of rope_factors_short.weight, rope_factors_long.weight if",
+		"gemma4": "rope_freqs.weight is missing",
+	} {
+		for _, tensors := range []map[string][]float32{nil, {}} {
+			if _, err := GGUF(ggufKeys(arch, "attention.sliding_window_pattern", 2), tensors); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s without tensors: %v", arch, err)
+			}
+		}
 	}
 	keys := ggufKeys("llama")
 	keys["llama.rope.freq_base"] = nil
-	if _, err := GGUF(keys); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), "llama.rope.freq_base is of type <nil>, want a value") {
+	if _, err := readGGUF(keys); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), "llama.rope.freq_base is of type <nil>, want a value") {
 		t.Errorf("a key without a value: %v", err)
 	}
 }
@@ -242,7 +253,7 @@ func FuzzGGUF(f *testing.F) {
 			}
 			keys[whole] = typed(changed[key])
 		}
-		m, err := GGUF(keys)
+		m, err := readGGUF(keys)
 		checkModel(t, m, err, seqLen)
 		if n := len(m.Layers()); n > gguf.MaxGGUFLayers {
 			t.Fatalf("%d layers", n)
@@ -303,9 +314,10 @@ type llamaCalls struct {
 }
 
 type llamaArchitecture struct {
-	Reads map[string]bool `json:"reads"`
-	Keys  map[string]any  `json:"keys"`
-	Cases []*llamaCase    `json:"cases"` // none: it does not rotate
+	Reads   map[string]bool `json:"reads"`
+	Factors map[string]bool `json:"factors"` // tensors that the loader asks for: whether they must be there
+	Keys    map[string]any  `json:"keys"`
+	Cases   []*llamaCase    `json:"cases"` // none: it does not rotate
 }
 
 type llamaCase struct {
@@ -527,7 +539,7 @@ func TestLlamaCppCalls(t *testing.T) {
 				if !testkit.Sampled(i, 8) {
 					continue
 				}
-				m, err := GGUF(calls.keys(name, c))
+				m, err := readGGUF(calls.keys(name, c))
 				switch {
 				case c.Error != "" && err != nil:
 					refusedToo++
@@ -567,6 +579,102 @@ func TestLlamaCppCalls(t *testing.T) {
 	}
 }
 
+// Tensors of frequency factors.
+const freqsName, shortName, longName = "rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight"
+
+// uses says whether a graph divides frequencies by a tensor.
+func (calls *llamaCalls) uses(a *llamaArchitecture, tensor string) bool {
+	return slices.ContainsFunc(a.Cases, func(c *llamaCase) bool {
+		return slices.ContainsFunc(slices.Concat(c.Layers...), func(n int) bool { return calls.Calls[n].Divisors == tensor })
+	})
+}
+
+// TestFactorTensors reads the file of each architecture without tensors of frequency factors, and with
+// each of them: one that the loader of llama.cpp requires has to be there, and one that its graph does not
+// use must not.
+func TestFactorTensors(t *testing.T) {
+	calls, seen := readCalls(), map[string]int{}
+	for _, name := range document.SortedKeys(ggufArchitectures) {
+		a := calls.Architectures[name]
+		if a == nil || len(a.Cases) == 0 && a.Factors == nil {
+			continue
+		}
+		fails := func(keys map[string]any, sentinel error, with string) {
+			t.Helper()
+			if _, err := readGGUF(keys); !errors.Is(err, sentinel) || err != nil && !strings.Contains(err.Error(), with) {
+				t.Errorf("%s: %v, want %v with %q", name, err, sentinel, with)
+			}
+		}
+		if a.Factors[shortName] || a.Factors[longName] {
+			t.Errorf("%s requires %v", name, a.Factors)
+		}
+		if a.Factors[freqsName] { // required
+			fails(a.Keys, ErrValue, freqsName+" is missing")
+			seen["required"]++
+		} else {
+			fails(a.Keys, nil, "")
+		}
+		for _, tensors := range [][]string{{freqsName}, {shortName, longName}} {
+			keys := maps.Clone(a.Keys)
+			for _, tensor := range tensors {
+				keys[tensor] = slices.Repeat([]float32{2}, 1024) // more than any of these heads has pairs
+			}
+			if tensors[0] == shortName {
+				keys[name+".rope.scaling.type"] = "longrope"
+			}
+			if calls.uses(a, tensors[len(tensors)-1]) || a.Factors[tensors[0]] {
+				fails(keys, ErrValue, tensors[0]+" is a list of 1024, want")
+				seen[tensors[0]]++
+			} else {
+				fails(keys, ErrContradiction, tensors[0]+" is set, want no such tensor")
+			}
+		}
+	}
+	if seen[freqsName] < 18 || seen[shortName] < 10 || seen["required"] != 2 {
+		t.Errorf("architectures by tensor: %v", seen)
+	}
+}
+
+// TestOllamaKeys reads the keys that ollama's converters write: GGUF has each of their architectures, and each of
+// their keys about rotation. Keys that no converter writes and that only the code of a model reads may be errors;
+// an error does not advise to leave a key out.
+func TestOllamaKeys(t *testing.T) {
+	var keys struct{ Writes, Reads map[string][]string }
+	testkit.ReadJSON("testdata/ollama/keys.json", &keys)
+	known := func(key string) bool {
+		rest, isRope := strings.CutPrefix(key, "rope.")
+		return document.SubjectOf(key) != document.AboutRotation && document.SubjectOf(key) != document.AboutOthers || strings.HasPrefix(key, "vision.") ||
+			isRope && slices.Contains(gguf.GgufRopeKeys, rest) || slices.Contains(gguf.OllamaKeys, key) ||
+			slices.ContainsFunc(gguf.OllamaNames, func(of gguf.OllamaName) bool { return slices.Contains(of.Names, key) })
+	}
+	written := 0
+	for _, name := range document.SortedKeys(keys.Writes) {
+		if _, reads := ggufArchitectures[name]; !reads && ggufNotRotary[name] == "" {
+			t.Errorf("%s is not read", name)
+		}
+		for _, key := range keys.Writes[name] {
+			if written++; !known(key) {
+				t.Errorf("%s: %s is not read", name, key)
+			}
+		}
+	}
+	unread := map[string]bool{}
+	for _, list := range keys.Reads {
+		for _, key := range list {
+			if known(key) {
+				continue
+			}
+			unread[key] = true
+			if _, err := readGGUF(ggufKeys("llama4", key, 1)); !errors.Is(err, ErrUnknown) || strings.Contains(err.Error(), "leave") {
+				t.Errorf("%s: %v", key, err)
+			}
+		}
+	}
+	if !maps.Equal(unread, map[string]bool{"rope.freq_scale": true, "no_rope_interval": true}) || written < 500 {
+		t.Errorf("%d keys are written; unread are %v", written, unread)
+	}
+}
+
 // hasUseless says whether llama.cpp has no use for a key of a change: there is a smaller
 // change with the same calls.
 func (a *llamaArchitecture) hasUseless(c *llamaCase) bool {
@@ -585,6 +693,7 @@ var refusals = map[string]string{
 	"attention.key_length_swa":         "fewer elements than rotate",
 	"attention.sliding_window":         "a window of 0 where there must be one",
 	"rope.dimension_count_swa":         "llama.cpp takes the elements of the first layer for all",
+	"rope_factors_short.weight":        "no tensors, in a model that goes beyond its original length",
 	"rope.dimension_sections":          "sections that are not of half the rotated elements, or a fourth axis of interleaved ones: ggml goes round them again",
 	"rope.freq_base_swa":               "the part of a head that rotates, of layers that do not have a base of their own",
 	"rope.scaling.factor":              "multi-head latent attention scales its scores as for YaRN",
@@ -609,6 +718,11 @@ func (calls *llamaCalls) keys(name string, c *llamaCase) map[string]any {
 	for _, layer := range c.Layers {
 		for _, n := range layer {
 			rotaryDim = max(rotaryDim, calls.Calls[n].NDims)
+		}
+	}
+	for name, required := range calls.Architectures[name].Factors {
+		if required { // factors of 1 are none
+			keys[name] = slices.Repeat([]float32{1}, rotaryDim/2)
 		}
 	}
 	for key, v := range c.Change {

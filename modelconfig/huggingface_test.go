@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"reflect"
@@ -162,7 +161,7 @@ func TestArguments(t *testing.T) {
 		{none, second(new(Model).Rope())}, {none, second((*Model)(nil).Rope())},
 		{"HuggingFace: " + two + "Options", second(HuggingFace([]byte(llama31), Options{}, Options{}))},
 		{"HuggingFaceVision: " + two + "Options", second(HuggingFaceVision([]byte(`{"model_type": "qwen2_vl"}`), Options{}, Options{}))},
-		{"GGUF: " + two + "Options", second(GGUF(ggufKeys("llama"), Options{}, Options{}))},
+		{"GGUF: " + two + "Options", second(readGGUF(ggufKeys("llama"), Options{}, Options{}))},
 		{"", second(new(Rope).Rows([]int32{1}))}, {"", second((*Rope)(nil).Rows([]int32{1}))},
 		{"", new(LayerRows).Refill([]int32{1})}, {"", (*LayerRows)(nil).Refill([]int32{1})},
 		{"", posenc.Rotate(new(LayerRows).Layer(0), x)}, {"", posenc.Rotate((*LayerRows)(nil).Layer(0), x)},
@@ -256,7 +255,6 @@ func TestLargestDocuments(t *testing.T) {
 	}
 	mustRead(t, list("1", document.MaxValues-3)) // the object, the type and the list are values too
 	wantError(t, list("1", document.MaxValues-2), ErrSyntax, "more than 131072 values")
-	wantError(t, "", ErrSyntax, "config is unreadable ("+io.ErrUnexpectedEOF.Error()+")")
 	wantError(t, strings.Repeat(`{"a":`, 200)+"1"+strings.Repeat("}", 200), ErrSyntax, "64 levels")
 	wantError(t, `{"model_type": "`+strings.Repeat("x", 1000)+`"}`, ErrUnknown, `xxx"...`)
 	var unread strings.Builder // 2 MB of keys that nothing reads
@@ -272,6 +270,105 @@ func TestLargestDocuments(t *testing.T) {
 			if used, most := testkit.AllocatedBytes()-before, uint64(3*len(config)+512*document.MaxValues); used > most {
 				t.Errorf("%s, %d times: %d bytes of memory for a document of %d, want at most %d", value, n, used, len(config), most)
 			}
+		}
+	}
+}
+
+// A file that is no JSON object is an error that says what it is, or in which line JSON ends.
+func TestOtherFiles(t *testing.T) {
+	safetensors := "\x40\x01\x00\x00\x00\x00\x00\x00" + `{"__metadata__": {"format": "pt"}, "w": {"dtype": "F32"`
+	for config, part := range map[string]string{
+		"":               "config is empty, want a JSON object",
+		" \n\t":          "empty",
+		"\uFEFF\n":       "empty",
+		"\uFEFF\uFEFF{}": "malformed in line 1, column 1",
+		"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 651\n": "config is a Git LFS pointer in place of the file",
+		"/annex/objects/SHA256E-s651--4d7a.json\n":           "git-annex pointer",
+		"<!DOCTYPE html>\n<html><body>Sign in</body></html>": "config is a page of HTML",
+		"\n <HTML><HEAD>": "page of HTML",
+		`<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>`: "page of XML",
+		"\xff\xfe{\x00\"\x00":         "UTF-16",
+		"\xfe\xff\x00{":               "UTF-16",
+		"{\x00\"\x00m\x00":            "UTF-16",
+		"\x00{\x00\"":                 "UTF-16",
+		"{\x00\x00\x00\"\x00\x00\x00": "UTF-16 or UTF-32",
+		"GGUF\x03\x00\x00\x00":        "a GGUF file: GGUF reads its keys",
+		"GGUF" + strings.Repeat("\x00", document.MaxBytes): "a GGUF file",
+		safetensors: "a safetensors file",
+		safetensors + strings.Repeat("\x00", document.MaxBytes): "a safetensors file",
+		"PK\x03\x04\x00\x00":                                "zip archive",
+		"\x1f\x8b\x08\x00":                                  "gzip",
+		"\x80\x02}q\x00":                                    "a binary file",
+		strings.Repeat("\x00", 100):                         "a binary file",
+		"model_type: llama\nrope_theta: 10000\n":            "config is YAML",
+		"# a comment\n---\n- model_type: llama\n":           "YAML",
+		"\"model_type\": \"llama\"\n":                       `config is "model_type", not an object`,
+		"[model]\ntype = \"llama\"\n":                       "malformed in line 1, column 2",
+		"type = \"llama\"\nbase = 10000\n":                  "TOML",
+		"total 16\n-rw-r--r-- 1 a a 651 config.json\n":      "a list of files",
+		"drwxr-xr-x 2 a a 4096 .\n-rw-r--r-- 1 a a 651 x\n": "a list of files",
+		"config.json\nmodel.safetensors\nREADME.md\n":       "a list of files",
+		"LlamaConfig {\n  \"model_type\": \"llama\"\n}":     `a text that begins with "LlamaConfig"`,
+		"config = {\"model_type\": \"llama\"}":              `a text that begins with "config"`,
+		"Entry not found":                                   `malformed in line 1, column 1: "Entry", want a value`,
+		"[]":                                                "config is a list of 0, not an object",
+		`[{"model_type": "llama"}]`:                         "a list of 1, not an object",
+		`"llama"`:                                           `"llama", not an object`,
+		"7":                                                 "the number 7, not an object",
+		"null":                                              "null, not an object",
+		"{\"model_type\": \"llama\"}\n{\"model_type\": \"qwen2\"}\n": "line 2, column 1: a second object",
+		"{\"model_type\": \"llama\"}\n}":                             `line 2, column 1: "}", want no more text`,
+		"{\n  // the base\n  \"rope_theta\": 1\n}":                   "malformed in line 2, column 3: a comment, which JSON does not have",
+		"// base\n{}":                       "line 1, column 1: a comment",
+		"# base\n{}":                        "line 1, column 1: a comment",
+		"{\"a\": 1, /* base */ \"b\": 2}":   "column 10: a comment",
+		"{\"a\": 1 # base\n}":               "column 9: a comment",
+		"{\"a\": [1, // one\n 2]}":          "column 11: a comment",
+		"{\"a\": // one\n 2}":               "column 7: a comment",
+		"{}\n// end":                        "line 2, column 1: a comment",
+		"{\r\n  \"a\": 1,\r\n}":             "malformed in line 2, column 9: a comma before }, which JSON does not have",
+		"{\"a\": [1, 2,]}":                  "column 12: a comma before ]",
+		"{\"a\": [,]}":                      `column 8: ",", want a value`,
+		"{,}":                               `column 2: ",", want a name in double quotes`,
+		"{\"a\" 1}":                         `"1", want : after the name "a"`,
+		"{\"a\": 1 \"b\": 2}":               `"\"", want a comma or }`,
+		"{'a': 1}":                          "a single quote: JSON has double quotes",
+		"{\"a\": 'b'}":                      "a single quote",
+		"{\"a\": None}":                     "None, which JSON does not have: want null",
+		"{\"a\": True}":                     "want true",
+		"{\"a\": [False]}":                  "want false",
+		"{\"a\": nan}":                      "want NaN",
+		"{\"a\": +1}":                       `"+1", want a value`,
+		"{\"a\": 01}":                       `"01", want a value`,
+		"{\"a\": .5}":                       `".5", want a value`,
+		"{\"a\": 1.}":                       `"1.", want a value`,
+		"{\"a\": 1e}":                       `"1e", want a value`,
+		"{\"a\": 0x10}":                     `"0x10", want a value`,
+		"{\"a\": -}":                        `"-", want a value`,
+		"{\"a\": 1_000}":                    `"1_000", want a value`,
+		"{a: 1}":                            `"a", want a name in double quotes`,
+		"{\"a\": \"b\n\"}":                  "line 1, column 9: a string that does not end in its line",
+		"{\"a\": \"b":                       "column 7: a string that does not end",
+		"{\"a\": \"\\q\"}":                  "a string with an escape that JSON does not have",
+		"{\"\u00e4\u00f6\": x}":             "line 1, column 8",
+		"{\n\"model_type\": \"llama\",\n":   "line 3, column 1: the text ends here, want a name in double quotes, or }",
+		"{\"a\": [1, 2":                     "column 12: the text ends here, want a comma or ]",
+		"{":                                 "line 1, column 2: the text ends here",
+		"{\n<<<<<<< HEAD\n\"a\": 1\n}":      "line 2, column 1: a mark of a merge conflict",
+		"{\n\"a\": 1,\n\"a\": 2}":           `line 3, column 1: "a" appears twice in one object`,
+		`{"error": "Repository not found"}`: `the answer of a server: "Repository not found"`,
+		`{"error": {"message": "gated"}, "status": 403, "model_name": "x"}`: "the answer of a server",
+	} {
+		sentinel := ErrSyntax
+		if strings.HasPrefix(config, `{"error"`) {
+			sentinel = ErrValue
+		}
+		wantError(t, config, sentinel, part)
+		if _, err := HuggingFaceVision([]byte(config)); !errors.Is(err, ErrSyntax) && !errors.Is(err, ErrValue) {
+			t.Errorf("%.40q as a tower: %v", config, err)
+		}
+		if Candidates([]byte(config)) != nil {
+			t.Errorf("%.40q has candidates", config)
 		}
 	}
 }

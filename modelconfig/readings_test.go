@@ -39,12 +39,12 @@ var readers = map[string]func(document string) (*Model, error){
 		_, _, err := HuggingFaceMultimodal([]byte(document))
 		return nil, err
 	},
-	"GGUF": func(document string) (*Model, error) { return GGUF(ggufDocument(document)) },
+	"GGUF": func(document string) (*Model, error) { return readGGUF(ggufDocument(document)) },
 }
 
 var sentinels = map[string]error{"ErrSyntax": ErrSyntax, "ErrValue": ErrValue, "ErrUnknown": ErrUnknown, "ErrContradiction": ErrContradiction, "ErrNotRotary": ErrNotRotary}
 
-// ggufDocument returns the metadata of a line: an architecture, and what changes in ggufKeys.
+// ggufDocument returns the keys of a line for readGGUF: an architecture, and what changes in ggufKeys.
 func ggufDocument(document string) map[string]any {
 	arch, text, changed := strings.Cut(document, " ")
 	changes := map[string]any{}
@@ -361,7 +361,7 @@ func TestRules(t *testing.T) {
 		"factors": `llama {"/rope_freqs.weight": "64*2", "rope.scaling.factor": 4}`, "linear": `llama {"rope.scaling.factor": 4}`, "default": "llama", "NTK alpha": `hunyuan-dense {"rope.scaling.alpha": 1000}`,
 		"longrope": `phi3 {"rope.scaling.factor": 4, "rope.scaling.type": "longrope", "rope.scaling.original_context_length": 4096, "rope.scaling.attn_factor": 1.25, "/rope_factors_short.weight": "64*2", "/rope_factors_long.weight": "64*3"}`,
 	} {
-		models[name+" of GGUF"] = testkit.Must(GGUF(ggufDocument(document)))
+		models[name+" of GGUF"] = testkit.Must(readGGUF(ggufDocument(document)))
 	}
 	for name, m := range models {
 		rule := m.Layers()[0].Rule

@@ -3,7 +3,7 @@
 // what the engine did instead. It needs no model weights, no Python and no golden files.
 //
 //	func TestRope(t *testing.T) {
-//		model, err := modelconfig.HuggingFace(configJSON) // or modelconfig.GGUF(keys)
+//		model, err := modelconfig.HuggingFace(configJSON) // or modelconfig.GGUF(keys, tensors)
 //		if err != nil {
 //			t.Fatal(err)
 //		}

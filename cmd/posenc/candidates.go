@@ -26,6 +26,8 @@ type candidate struct {
 	Differences []differs         `json:"differences"` // from the first candidate
 }
 
+const mostReadings = 8 // shown as text
+
 // candidatesOf returns nil where the error is not that the type is not known, and where no type
 // reads the file.
 func candidatesOf(err error) *candidates {
@@ -74,6 +76,14 @@ func differencesOf(a, b *modelDescription) []differs {
 func (c *candidates) WriteText(t *output.Text) {
 	t.Printf("%s\n\nThese types have all keys of the file. Options.Type of package modelconfig reads it as one of them:\ntake the one whose code is the model's.\n", c.Error)
 	for i := range c.Readings {
+		if i == mostReadings {
+			more := 0
+			for _, r := range c.Readings[i:] {
+				more += len(r.Types)
+			}
+			t.Printf("\nand %d more readings, of %d types: --json has them.\n", len(c.Readings)-i, more)
+			break
+		}
 		r := &c.Readings[i]
 		names := r.Types
 		if len(names) > 8 {

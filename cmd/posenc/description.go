@@ -196,11 +196,11 @@ func queryFactor(layer modelconfig.Layer) string {
 	}
 	switch s.Rule {
 	case posenc.ClampedLog:
-		return fmt.Sprintf("1 + %v ln(max(%s/%d, 1))", s.Beta, position, s.Length)
+		return fmt.Sprintf("1 + %s ln(max(%s/%d, 1))", number(s.Beta), position, s.Length)
 	case posenc.PowerOfRatio:
-		return fmt.Sprintf("(1 + %s/%d)^%v", position, s.Length, s.Beta)
+		return fmt.Sprintf("(1 + %s/%d)^%s", position, s.Length, number(s.Beta))
 	}
-	return fmt.Sprintf("1 + %v ln(1 + floor(%s/%d))", s.Beta, position, s.Length)
+	return fmt.Sprintf("1 + %s ln(1 + floor(%s/%d))", number(s.Beta), position, s.Length)
 }
 
 // parameters are those of a rule that are set, by the names of the fields of package

@@ -142,7 +142,7 @@ func (m *modelDescription) rows(k *kindDescription) [][]string {
 			[]string{"Fourier", fmt.Sprintf("cosines and sines of pairs 0 to %d are sums over %d frequencies", sums-1, sums)},
 			[]string{"", fmt.Sprintf("by the tensors %s and %s, which are not in this file", f.Cos, f.Sin)})
 		if f.PaddedPairs > 0 {
-			rows = append(rows, []string{"padding", fmt.Sprintf("pairs %d to %d have cosine %.9g and sine %[3]v", sums, sums+f.PaddedPairs-1, k.AttentionFactor)})
+			rows = append(rows, []string{"padding", fmt.Sprintf("pairs %d to %d have cosine %s and sine %[3]s", sums, sums+f.PaddedPairs-1, number(k.AttentionFactor))})
 		}
 	}
 	rows = append(rows, []string{"frequencies", k.frequencies()})
@@ -150,7 +150,7 @@ func (m *modelDescription) rows(k *kindDescription) [][]string {
 		rows = append(rows, []string{"wavelengths", wavelengthsText(k.InvFreq, cmp.Or(k.SequenceLength, m.ContextLength))})
 	}
 	rows = append(rows,
-		[]string{"attention factor", fmt.Sprintf("%.9g, multiplies cos and sin", k.AttentionFactor)},
+		[]string{"attention factor", number(k.AttentionFactor) + ", multiplies cos and sin"},
 	)
 	if k.AttentionFactor == 1 {
 		rows[len(rows)-1][1] = "1"
@@ -158,7 +158,7 @@ func (m *modelDescription) rows(k *kindDescription) [][]string {
 	if !k.Indexer {
 		scale := "1"
 		if k.SoftmaxScale != 1 {
-			scale = fmt.Sprintf("%.9g, multiplies attention scores beside 1/sqrt of the head", k.SoftmaxScale)
+			scale = number(k.SoftmaxScale) + ", multiplies attention scores beside 1/sqrt of the head"
 		}
 		rows = append(rows, []string{"softmax scale", scale})
 	}
@@ -265,10 +265,14 @@ func ruleText(k *kindDescription) string {
 	return k.Rule + ": " + strings.Join(parts, ", ")
 }
 
-// number is a number without an exponent, where that is short.
+// number is a number without an exponent, where that is short. A float32, as GGUF files have, is
+// written as the shortest number that is the same float32.
 func number(x float64) string {
-	if x == math.Trunc(x) && math.Abs(x) < 1e12 {
+	switch {
+	case x == math.Trunc(x) && math.Abs(x) < 1e12:
 		return fmt.Sprintf("%.0f", x)
+	case x == float64(float32(x)):
+		return fmt.Sprint(float32(x))
 	}
 	return fmt.Sprintf("%.9g", x)
 }

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ import (
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -118,9 +120,12 @@ func TestExitCodes(t *testing.T) {
 		{exitError, []string{`model_type is "brandnew"`}, []string{"inspect", file("new2.json", `{"model_type": "brandnew", "rope_brand": 1}`)}},
 		{exitError, []string{"none.json"}, []string{"inspect", filepath.Join(folder, "none.json")}},
 		{exitError, []string{folder, "no config.json"}, []string{"inspect", folder}},
-		{exitError, []string{"empty", "neither a JSON object nor a GGUF file"}, []string{"inspect", file("empty", "")}},
-		{exitError, []string{"text", "neither a JSON object nor a GGUF file"}, []string{"inspect", file("text", "Read me")}},
-		{exitError, []string{"half.json", "unreadable"}, []string{"inspect", file("half.json", `{"model_type": "llama",`)}},
+		{exitError, []string{"empty", "config is empty, want a JSON object"}, []string{"inspect", file("empty", "")}},
+		{exitError, []string{"text", `malformed in line 1, column 1: "Read"`}, []string{"inspect", file("text", "Read me")}},
+		{exitError, []string{"half.json", "malformed in line 1, column 24: the text ends here"}, []string{"inspect", file("half.json", `{"model_type": "llama",`)}},
+		{exitError, []string{"pointer.json", "a Git LFS pointer in place of the file"}, []string{"inspect", file("pointer.json", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 651\n")}},
+		{exitError, []string{"comment.json", "line 2, column 3: a comment"}, []string{"inspect", file("comment.json", "{\n  // base\n}")}},
+		{exitError, []string{"w.safetensors", "a safetensors file"}, []string{"inspect", file("w.safetensors", "\x40\x00\x00\x00\x00\x00\x00\x00{\"w\":")}},
 		{exitError, []string{"half.gguf", "key 9 of 12, at byte 430", "truncated"}, []string{"inspect", file("half.gguf", string(truncated[:430]))}},
 		{exitError, []string{"--positions", `"x"`}, []string{"vectors", llama, "--positions", "1,x", "--out", filepath.Join(folder, "v.npz")}},
 		{exitError, []string{"--out"}, []string{"vectors", llama}},
@@ -224,6 +229,32 @@ func TestCandidates(t *testing.T) {
 	}
 	if strings.Contains(stdout.String(), "\nllama\n") { // which rotates in all layers
 		t.Errorf("llama in\n%s", &stdout)
+	}
+
+	// Of a file that most types can read, the text has the first readings.
+	stdout.Reset()
+	path := filepath.Join(t.TempDir(), "config.json")
+	testkit.NoError(t, os.WriteFile(path, []byte(`{"model_type": "brandnew", "rope_theta": 10000}`), 0o600))
+	run([]string{"inspect", path}, &stdout, &stderr)
+	if n := strings.Count(stdout.String(), "\n"); n > 60 || !regexp.MustCompile(`\nand \d+ more readings, of \d+ types: --json has them.\n$`).MatchString(stdout.String()) {
+		t.Errorf("%d lines:\n%s", n, &stdout)
+	}
+}
+
+// Numbers of a GGUF file are float32, and inspect writes the shortest number that is the same float32.
+func TestFloat32Texts(t *testing.T) {
+	m := testkit.Must(modelconfig.GGUF(map[string]any{
+		"general.architecture": "llama4", "llama4.block_count": uint32(4), "llama4.attention.head_count": uint32(1), "llama4.embedding_length": uint32(64),
+		"llama4.rope.scaling.type": "yarn", "llama4.rope.scaling.factor": float32(4.3), "llama4.rope.scaling.attn_factor": float32(1.1), "llama4.context_length": uint32(100),
+		"llama4.rope.scaling.yarn_ext_factor": float32(0.7), "llama4.attention.temperature_scale": float32(0.1), "llama4.attention.temperature_length": uint32(8192),
+	}, map[string][]float32{"token_embd.weight": nil}))
+	var text strings.Builder
+	d := testkit.Must(describe(&source.Source{Path: "x.gguf", Format: source.GGUF, Model: m}))
+	d.WriteText(output.NewText(&text))
+	for _, want := range []string{"factor 4.3,", "extrapolation_factor 0.7", "attention_multiplier 1.1,", "1 + 0.1 ln("} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, &text)
+		}
 	}
 }
 

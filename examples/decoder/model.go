@@ -108,10 +108,8 @@ func (m *model) geometry(capacity int) geometry {
 func (m *model) forward(tokens []int32, first int, c cache) ([]float32, error) {
 	positions := make([]int32, len(tokens))
 	x := make([]float32, 0, len(tokens)*m.Width)
-	if err := posenc.SequentialPositions(positions, int32(first)); err != nil {
-		return nil, err
-	}
-	for _, token := range tokens {
+	for t, token := range tokens {
+		positions[t] = int32(first + t)
 		x = append(x, m.embeddings[int(token)*m.Width:][:m.Width]...)
 	}
 	// The cosines and sines of these positions, for all layers.

@@ -106,7 +106,7 @@ func newStep(rope *posenc.Rotary) *step {
 
 // paged is a view of pages [pages][heads][tokens of a page][headDim], of which a head has so
 // many elements.
-func paged[D posenc.Dequantizable](data []D, head int) posenc.View[D] {
+func paged[D posenc.Quantized](data []D, head int) posenc.View[D] {
 	return posenc.View[D]{
 		Data: data, Heads: keyHeads, HeadStride: pageTokens * head, TokenStride: head,
 		SequenceTokens: pageTokens, SequenceStride: keyHeads * pageTokens * head,

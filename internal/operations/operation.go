@@ -123,8 +123,6 @@ var (
 
 	MXFP4     = blocksOf(generic.MXFP4Bytes, generic.Block)
 	NVFP4     = blocksOf(generic.NVFP4Bytes, generic.NVFP4Numbers)
-	GGMLMXFP4 = blocksOf(generic.GGMLMXFP4Bytes, generic.Block)
-	GGMLNVFP4 = blocksOf(generic.GGMLNVFP4Bytes, generic.GGMLNVFP4Numbers)
 )
 
 // Problem is a call to make: its arguments without memory, how many elements its

@@ -1322,42 +1322,6 @@ var Registry = []*Operation{
 		},
 	},
 	{
-		Name:     "DequantizeBlocksGGMLMXFP4ToF32",
-		Geometry: "Conversion",
-		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: GGMLMXFP4}},
-		Numbers:  []string{},
-		Runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.DequantizeBlocksGGMLMXFP4ToF32AVX2",
-			kernels.AVX512:  "asm.DequantizeBlocksGGMLMXFP4ToF32AVX512",
-			kernels.NEON:    "generic.DequantizeGGMLMXFP4ToF32",
-			kernels.Generic: "generic.DequantizeGGMLMXFP4ToF32",
-		},
-		Call: func(impl kernels.Implementation, a *Arguments) {
-			kernels.DequantizeBlocksGGMLMXFP4ToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), &a.Conversion)
-		},
-		Define: func(a *Arguments) {
-			generic.DequantizeGGMLMXFP4ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"))
-		},
-	},
-	{
-		Name:     "DequantizeBlocksGGMLNVFP4ToF32",
-		Geometry: "Conversion",
-		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: GGMLNVFP4}},
-		Numbers:  []string{},
-		Runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "asm.DequantizeBlocksGGMLNVFP4ToF32AVX2",
-			kernels.AVX512:  "asm.DequantizeBlocksGGMLNVFP4ToF32AVX512",
-			kernels.NEON:    "generic.DequantizeGGMLNVFP4ToF32",
-			kernels.Generic: "generic.DequantizeGGMLNVFP4ToF32",
-		},
-		Call: func(impl kernels.Implementation, a *Arguments) {
-			kernels.DequantizeBlocksGGMLNVFP4ToF32(impl, Elements[float32](a, "y"), Elements[uint8](a, "x"), &a.Conversion)
-		},
-		Define: func(a *Arguments) {
-			generic.DequantizeGGMLNVFP4ToF32(Elements[float32](a, "y"), Elements[uint8](a, "x"))
-		},
-	},
-	{
 		Name:     "DequantizeI8ToF32",
 		Geometry: "Conversion",
 		Slices:   []Slice{{Name: "y", Element: F32, Written: true}, {Name: "x", Element: I8}, {Name: "scales", Element: F32, Single: true}},

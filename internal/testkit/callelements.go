@@ -81,8 +81,6 @@ var callElements = map[string]struct {
 	"DequantizeBlocksIQ4_NLToF32":              {1, []int{2, 3}},
 	"DequantizeBlocksMXFP4ToF32":               {1, []int{2, 3}},
 	"DequantizeBlocksNVFP4ToF32":               {1, []int{2, 3}},
-	"DequantizeBlocksGGMLMXFP4ToF32":           {1, []int{2, 3}},
-	"DequantizeBlocksGGMLNVFP4ToF32":           {1, []int{2, 3}},
 	"DequantizeI8ToF32":                        {1, []int{3, 4}},
 	"DequantizeE4M3ToF32":                      {1, []int{3, 4}},
 	"DequantizeE5M2ToF32":                      {1, []int{3, 4}},

@@ -9,7 +9,7 @@ import (
 
 // Stored is what views have.
 type Stored interface {
-	posenc.Dequantizable | byte
+	posenc.Quantized | byte
 }
 
 // RowAt returns where head h of token t starts.

@@ -152,8 +152,6 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 		switch size {
 		case generic.NVFP4Bytes:
 			numbers = generic.NVFP4Numbers
-		case generic.GGMLNVFP4Bytes:
-			numbers = generic.GGMLNVFP4Numbers
 		}
 		head = fmt.Sprintf("%s (%d numbers)", argument.Count(g.Dim, "block"), g.Dim*numbers)
 	}

@@ -92,7 +92,7 @@ func quantizeBlocks(e *emitter) {
 
 // blockGroup is as many blocks as there are lanes, of one vector or of several.
 type blockGroup struct {
-	*emitter
+	e *emitter
 	blockFormat
 	xs, ys operand.Mem // addresses of the blocks
 }
@@ -105,62 +105,62 @@ func (e *emitter) newBlockGroup() blockGroup {
 // are lanes, the last is in several lanes. With fewer the group has that many, fewer runs before body, and body runs
 // once more in the end, for no blocks, and leaves the kernel.
 func (q blockGroup) eachGroup(each func(x, at reg.GPVirtual), fewer func(at reg.GPVirtual), body func(blocks reg.GPVirtual)) {
-	group, lane, next, last, found, full, done := q.label("group"), q.label("lane"), q.label("next"), q.label("last"), q.label("found"), q.label("full"), q.label("done")
-	y, x, count, n := q.argument("y"), q.argument("x"), q.argument("count"), q.argument("n")
-	yAt, xAt, left, at, stride := q.GP64(), q.GP64(), q.GP64(), q.GP64(), q.GP64()
-	q.jumpIfZero(count, done)
-	q.jumpIfZero(n, done)
-	q.MOVQ(y, yAt)
-	q.MOVQ(x, xAt)
-	q.MOVQ(n, left)
-	q.Label(group)
-	q.XORQ(at, at)
-	q.Label(lane)
-	q.MOVQ(xAt, q.xs.Idx(at, 8))
-	q.MOVQ(yAt, q.ys.Idx(at, 8))
-	q.fetchMeanwhile(operand.Mem{Base: xAt}, 4*blockNumbers)
+	group, lane, next, last, found, full, done := q.e.label("group"), q.e.label("lane"), q.e.label("next"), q.e.label("last"), q.e.label("found"), q.e.label("full"), q.e.label("done")
+	y, x, count, n := q.e.argument("y"), q.e.argument("x"), q.e.argument("count"), q.e.argument("n")
+	yAt, xAt, left, at, stride := q.e.GP64(), q.e.GP64(), q.e.GP64(), q.e.GP64(), q.e.GP64()
+	q.e.jumpIfZero(count, done)
+	q.e.jumpIfZero(n, done)
+	q.e.MOVQ(y, yAt)
+	q.e.MOVQ(x, xAt)
+	q.e.MOVQ(n, left)
+	q.e.Label(group)
+	q.e.XORQ(at, at)
+	q.e.Label(lane)
+	q.e.MOVQ(xAt, q.xs.Idx(at, 8))
+	q.e.MOVQ(yAt, q.ys.Idx(at, 8))
+	q.e.fetchMeanwhile(operand.Mem{Base: xAt}, 4*blockNumbers)
 	each(xAt, at)
-	q.CMPQ(left, operand.Imm(blockNumbers))
-	q.JBE(operand.LabelRef(next))
-	q.SUBQ(operand.Imm(blockNumbers), left)
-	q.ADDQ(operand.U32(4*blockNumbers), xAt)
-	q.ADDQ(operand.Imm(uint64(q.size())), yAt)
-	q.Label(found)
-	q.INCQ(at)
-	q.CMPQ(at, operand.Imm(uint64(q.lanes())))
-	q.JB(operand.LabelRef(lane))
-	q.Label(full)
+	q.e.CMPQ(left, operand.Imm(blockNumbers))
+	q.e.JBE(operand.LabelRef(next))
+	q.e.SUBQ(operand.Imm(blockNumbers), left)
+	q.e.ADDQ(operand.U32(4*blockNumbers), xAt)
+	q.e.ADDQ(operand.Imm(uint64(q.size())), yAt)
+	q.e.Label(found)
+	q.e.INCQ(at)
+	q.e.CMPQ(at, operand.Imm(uint64(q.e.lanes())))
+	q.e.JB(operand.LabelRef(lane))
+	q.e.Label(full)
 	body(at)
-	q.TESTQ(count, count)
-	q.JNZ(operand.LabelRef(group))
+	q.e.TESTQ(count, count)
+	q.e.JNZ(operand.LabelRef(group))
 	if fewer != nil {
-		q.XORQ(at, at)
-		q.JMP(operand.LabelRef(full))
+		q.e.XORQ(at, at)
+		q.e.JMP(operand.LabelRef(full))
 	}
-	q.Label(done)
-	q.leave()
-	for _, write := range q.rare {
+	q.e.Label(done)
+	q.e.leave()
+	for _, write := range q.e.rare {
 		write()
 	}
-	q.Label(next)
-	q.CMPQ(count, operand.Imm(1))
-	q.JBE(operand.LabelRef(last))
-	q.DECQ(count)
-	q.MOVQ(q.parameter("xStride"), stride)
-	q.LEAQ(operand.Mem{Base: x, Index: stride, Scale: 4}, x)
-	q.ADDQ(q.parameter("yStride"), y)
-	q.MOVQ(x, xAt)
-	q.MOVQ(y, yAt)
-	q.MOVQ(q.parameter("n"), left)
-	q.JMP(operand.LabelRef(found))
-	q.Label(last)
-	q.XORQ(count, count)
+	q.e.Label(next)
+	q.e.CMPQ(count, operand.Imm(1))
+	q.e.JBE(operand.LabelRef(last))
+	q.e.DECQ(count)
+	q.e.MOVQ(q.e.parameter("xStride"), stride)
+	q.e.LEAQ(operand.Mem{Base: x, Index: stride, Scale: 4}, x)
+	q.e.ADDQ(q.e.parameter("yStride"), y)
+	q.e.MOVQ(x, xAt)
+	q.e.MOVQ(y, yAt)
+	q.e.MOVQ(q.e.parameter("n"), left)
+	q.e.JMP(operand.LabelRef(found))
+	q.e.Label(last)
+	q.e.XORQ(count, count)
 	if fewer != nil {
-		q.INCQ(at)
+		q.e.INCQ(at)
 		fewer(at)
-		q.JMP(operand.LabelRef(full))
+		q.e.JMP(operand.LabelRef(full))
 	} else {
-		q.JMP(operand.LabelRef(found))
+		q.e.JMP(operand.LabelRef(found))
 	}
 }
 
@@ -186,12 +186,12 @@ type blockCoder struct {
 // findExtremes finds the extremes of each lane of a block. With a minimum, those of a block with NaN are NaN.
 func (q blockCoder) findExtremes(x, at reg.GPVirtual) {
 	var list []reg.VecVirtual
-	for i := 0; i < blockNumbers; i += q.lanes() {
-		list = append(list, q.keep(operand.Mem{Base: x, Disp: 4 * i}))
+	for i := 0; i < blockNumbers; i += q.e.lanes() {
+		list = append(list, q.e.keep(operand.Mem{Base: x, Disp: 4 * i}))
 	}
 	var found []reg.VecVirtual
 	for _, op := range q.comparisons() {
-		v := q.vector()
+		v := q.e.vector()
 		op(list[1], list[0], v)
 		for _, w := range list[2:] {
 			op(w, v, v)
@@ -200,60 +200,60 @@ func (q blockCoder) findExtremes(x, at reg.GPVirtual) {
 	}
 	if q.minimum {
 		const unordered = operand.U8(3)
-		nan, store := q.label("nan"), q.label("store")
-		if q.avx512 {
-			k := q.K()
-			q.VCMPPS(unordered, list[1], list[0], k)
-			q.KORTESTW(k, k)
+		nan, store := q.e.label("nan"), q.e.label("store")
+		if q.e.avx512 {
+			k := q.e.K()
+			q.e.VCMPPS(unordered, list[1], list[0], k)
+			q.e.KORTESTW(k, k)
 		} else {
-			any := q.GP32()
-			q.VCMPPS(unordered, list[1], list[0], list[0])
-			q.VCMPPS(unordered, list[3], list[2], list[2])
-			q.VORPS(list[0], list[2], list[0])
-			q.VMOVMSKPS(list[0], any)
-			q.TESTL(any, any)
+			any := q.e.GP32()
+			q.e.VCMPPS(unordered, list[1], list[0], list[0])
+			q.e.VCMPPS(unordered, list[3], list[2], list[2])
+			q.e.VORPS(list[0], list[2], list[0])
+			q.e.VMOVMSKPS(list[0], any)
+			q.e.TESTL(any, any)
 		}
-		q.JNZ(operand.LabelRef(nan))
-		q.Label(store)
-		q.rare = append(q.rare, func() {
-			q.Label(nan)
-			q.VMOVUPS(q.wide32("nan32", 0x7fc00000), found[1])
-			q.JMP(operand.LabelRef(store))
+		q.e.JNZ(operand.LabelRef(nan))
+		q.e.Label(store)
+		q.e.rare = append(q.e.rare, func() {
+			q.e.Label(nan)
+			q.e.VMOVUPS(q.e.wide32("nan32", 0x7fc00000), found[1])
+			q.e.JMP(operand.LabelRef(store))
 		})
 	}
 	row := q.row(at)
 	for i, v := range found {
-		q.VMOVUPS(v, q.extremes[i].Idx(row, 1))
+		q.e.VMOVUPS(v, q.extremes[i].Idx(row, 1))
 	}
 }
 
 // row returns where the registers of a block are among those of all.
 func (q blockCoder) row(at reg.GPVirtual) reg.GPVirtual {
-	row := q.GP64()
-	q.MOVQ(at, row)
-	q.SHLQ(operand.Imm(uint64(bits.TrailingZeros(uint(4*q.lanes())))), row)
+	row := q.e.GP64()
+	q.e.MOVQ(at, row)
+	q.e.SHLQ(operand.Imm(uint64(bits.TrailingZeros(uint(4*q.e.lanes())))), row)
 	return row
 }
 
 // clearMissing sets the extremes of missing blocks to 0: with what is on the stack divisions may take long.
 func (q blockCoder) clearMissing(at reg.GPVirtual) {
-	row, zero, missing, done := q.row(at), q.zero(), q.label("missing"), q.label("cleared")
-	q.Label(missing)
-	q.CMPQ(row, operand.U32(uint32(4*q.lanes()*q.lanes())))
-	q.JAE(operand.LabelRef(done))
+	row, zero, missing, done := q.row(at), q.e.zero(), q.e.label("missing"), q.e.label("cleared")
+	q.e.Label(missing)
+	q.e.CMPQ(row, operand.U32(uint32(4*q.e.lanes()*q.e.lanes())))
+	q.e.JAE(operand.LabelRef(done))
 	for _, m := range q.extremes {
-		q.VMOVUPS(zero, m.Idx(row, 1))
+		q.e.VMOVUPS(zero, m.Idx(row, 1))
 	}
-	q.ADDQ(operand.Imm(uint64(4*q.lanes())), row)
-	q.JMP(operand.LabelRef(missing))
-	q.Label(done)
+	q.e.ADDQ(operand.Imm(uint64(4*q.e.lanes())), row)
+	q.e.JMP(operand.LabelRef(missing))
+	q.e.Label(done)
 }
 
 func (q blockCoder) comparisons() [2]func(...operand.Op) {
 	if q.minimum {
-		return [2]func(...operand.Op){q.VMINPS, q.VMAXPS}
+		return [2]func(...operand.Op){q.e.VMINPS, q.e.VMAXPS}
 	}
-	return [2]func(...operand.Op){q.VPMAXSD, q.VPMAXUD}
+	return [2]func(...operand.Op){q.e.VPMAXSD, q.e.VPMAXUD}
 }
 
 // scale finds the heads and the inverses of the blocks of a group, and bits: those from 16 on of blocks that are not
@@ -263,180 +263,180 @@ func (q blockCoder) scale(bits reg.GPVirtual) {
 	var found [2]reg.VecVirtual
 	for i, op := range q.comparisons() {
 		var fours []reg.VecVirtual
-		for row := 0; row < q.lanes(); row += 4 {
+		for row := 0; row < q.e.lanes(); row += 4 {
 			var rows []reg.VecVirtual
 			for j := range 4 {
-				rows = append(rows, q.keep(q.extremes[i].Offset(4*q.lanes()*(row+j))))
+				rows = append(rows, q.e.keep(q.extremes[i].Offset(4*q.e.lanes()*(row+j))))
 			}
-			fours = append(fours, q.mostOfFour(op, rows))
+			fours = append(fours, q.e.mostOfFour(op, rows))
 		}
-		found[i] = q.mostOfAll(op, fours)
+		found[i] = q.e.mostOfAll(op, fours)
 	}
-	zero, chosen, d, statistic, head, inverse := q.zero(), found[1], q.vector(), q.vector(), q.vector(), q.vector()
-	halves, magnitudes, infinity, one := q.half(), q.kept(q.magnitudes()), q.kept(q.wide32("exponent32", infinity32)), q.wide32("one32", 0x3f800000)
+	zero, chosen, d, statistic, head, inverse := q.e.zero(), found[1], q.e.vector(), q.e.vector(), q.e.vector(), q.e.vector()
+	halves, magnitudes, infinity, one := q.e.half(), q.e.kept(q.e.magnitudes()), q.e.kept(q.e.wide32("exponent32", infinity32)), q.e.wide32("one32", 0x3f800000)
 	var doubt reg.Register
-	name := operation.Element(q.to).String()
+	name := operation.Element(q.e.to).String()
 	if q.minimum {
-		chosen, one = found[0], q.float32("minusOne", -1)
-		q.VSUBPS(chosen, found[1], statistic)
-		q.and(magnitudes, statistic, statistic)
-		q.VDIVPS(q.kept(q.float32("divisor"+name, q.divisor)), statistic, d)
-		doubt = q.where(equal, zero, chosen)
+		chosen, one = found[0], q.e.float32("minusOne", -1)
+		q.e.VSUBPS(chosen, found[1], statistic)
+		q.e.and(magnitudes, statistic, statistic)
+		q.e.VDIVPS(q.e.kept(q.e.float32("divisor"+name, q.divisor)), statistic, d)
+		doubt = q.e.where(equal, zero, chosen)
 	} else {
-		other := q.vector()
+		other := q.e.vector()
 		for _, v := range found {
-			q.VADDPS(zero, v, v) // of zeros the positive one
+			q.e.VADDPS(zero, v, v) // of zeros the positive one
 		}
-		q.and(magnitudes, found[0], other)
-		q.and(magnitudes, chosen, statistic)
-		q.VPMAXUD(other, statistic, statistic)
-		doubt = q.lanesRegister()
-		q.VPSUBD(chosen, found[0], d)
-		q.VPCMPEQD(q.wide32("sign32", 1<<31), d, doubt)
-		q.choose(q.where(equal, statistic, found[0]), found[0], chosen, chosen)
-		q.VMULPS(q.kept(q.float32("divided"+name, 1/q.divisor)), chosen, d)
+		q.e.and(magnitudes, found[0], other)
+		q.e.and(magnitudes, chosen, statistic)
+		q.e.VPMAXUD(other, statistic, statistic)
+		doubt = q.e.lanesRegister()
+		q.e.VPSUBD(chosen, found[0], d)
+		q.e.VPCMPEQD(q.e.wide32("sign32", 1<<31), d, doubt)
+		q.e.choose(q.e.where(equal, statistic, found[0]), found[0], chosen, chosen)
+		q.e.VMULPS(q.e.kept(q.e.float32("divided"+name, 1/q.divisor)), chosen, d)
 	}
-	q.VMOVUPS(chosen, q.chosen)
-	q.VCVTPS2PH(nearest, d, halves)
-	q.VPMOVZXWD(halves, head)
+	q.e.VMOVUPS(chosen, q.chosen)
+	q.e.VCVTPS2PH(nearest, d, halves)
+	q.e.VPMOVZXWD(halves, head)
 	if q.minimum {
-		m := q.vector()
-		q.VCVTPS2PH(nearest, chosen, halves)
-		q.VPMOVZXWD(halves, m)
-		q.VPSLLD(operand.Imm(16), m, m)
-		q.VPADDD(m, head, head)
+		m := q.e.vector()
+		q.e.VCVTPS2PH(nearest, chosen, halves)
+		q.e.VPMOVZXWD(halves, m)
+		q.e.VPSLLD(operand.Imm(16), m, m)
+		q.e.VPADDD(m, head, head)
 	}
-	q.VMOVUPS(head, q.heads)
-	q.VMOVUPS(one, inverse)
-	q.VDIVPS(d, inverse, inverse)
-	q.and(magnitudes, inverse, d)
-	q.choose(q.where(below, infinity, d), inverse, zero, inverse)
-	q.VMOVUPS(inverse, q.inverses)
-	notFinite := q.GP32()
-	move := q.VMOVMSKPS
-	if q.avx512 {
-		move = q.KMOVW
+	q.e.VMOVUPS(head, q.heads)
+	q.e.VMOVUPS(one, inverse)
+	q.e.VDIVPS(d, inverse, inverse)
+	q.e.and(magnitudes, inverse, d)
+	q.e.choose(q.e.where(below, infinity, d), inverse, zero, inverse)
+	q.e.VMOVUPS(inverse, q.inverses)
+	notFinite := q.e.GP32()
+	move := q.e.VMOVMSKPS
+	if q.e.avx512 {
+		move = q.e.KMOVW
 	}
 	move(doubt, bits.As32())
-	move(q.where(notBelow, infinity, statistic), notFinite)
-	q.ORL(notFinite, bits.As32())
-	q.SHLL(operand.Imm(16), notFinite)
-	q.ORL(notFinite, bits.As32())
+	move(q.e.where(notBelow, infinity, statistic), notFinite)
+	q.e.ORL(notFinite, bits.As32())
+	q.e.SHLL(operand.Imm(16), notFinite)
+	q.e.ORL(notFinite, bits.As32())
 }
 
 // writeBlocks writes the blocks of a group.
 func (q blockCoder) writeBlocks(blocks, bits reg.GPVirtual) {
-	block, usual, special, next, same, first, done := q.label("block"), q.label("usual"), q.label("special"), q.label("next"), q.label("same"), q.label("first"), q.label("written")
-	at, x, y, head, inverse, least := q.GP64(), q.GP64(), q.GP64(), q.GP32(), q.vector(), q.vector()
+	block, usual, special, next, same, first, done := q.e.label("block"), q.e.label("usual"), q.e.label("special"), q.e.label("next"), q.e.label("same"), q.e.label("first"), q.e.label("written")
+	at, x, y, head, inverse, least := q.e.GP64(), q.e.GP64(), q.e.GP64(), q.e.GP32(), q.e.vector(), q.e.vector()
 	to := operand.Mem{Base: y}
-	q.XORQ(at, at)
-	q.jumpIfZero(blocks, done)
-	q.Label(block)
-	q.MOVQ(q.these[0].Idx(at, 8), x)
-	q.MOVQ(q.these[1].Idx(at, 8), y)
-	q.BTL(at.As32(), bits.As32())
-	q.JCS(operand.LabelRef(special))
-	q.Label(usual)
-	q.MOVL(q.heads.Idx(at, 4), head)
-	q.VBROADCASTSS(q.inverses.Idx(at, 4), inverse)
+	q.e.XORQ(at, at)
+	q.e.jumpIfZero(blocks, done)
+	q.e.Label(block)
+	q.e.MOVQ(q.these[0].Idx(at, 8), x)
+	q.e.MOVQ(q.these[1].Idx(at, 8), y)
+	q.e.BTL(at.As32(), bits.As32())
+	q.e.JCS(operand.LabelRef(special))
+	q.e.Label(usual)
+	q.e.MOVL(q.heads.Idx(at, 4), head)
+	q.e.VBROADCASTSS(q.inverses.Idx(at, 4), inverse)
 	if q.minimum {
-		q.MOVL(head, to)
-		q.VBROADCASTSS(q.chosen.Idx(at, 4), least)
+		q.e.MOVL(head, to)
+		q.e.VBROADCASTSS(q.chosen.Idx(at, 4), least)
 	} else {
-		q.MOVW(head.As16(), to)
+		q.e.MOVW(head.As16(), to)
 	}
 	var list []reg.VecVirtual
-	for i := 0; i < blockNumbers; i += q.lanes() {
-		v, from := q.vector(), operand.Mem{Base: x, Disp: 4 * i}
+	for i := 0; i < blockNumbers; i += q.e.lanes() {
+		v, from := q.e.vector(), operand.Mem{Base: x, Disp: 4 * i}
 		if q.minimum {
-			q.VSUBPS(from, least, v)
-			q.VMULPS(inverse, v, v)
+			q.e.VSUBPS(from, least, v)
+			q.e.VMULPS(inverse, v, v)
 		} else {
-			q.VMULPS(from, inverse, v)
+			q.e.VMULPS(from, inverse, v)
 		}
 		list = append(list, v)
 	}
 	q.write(to, list)
-	q.Label(next)
-	q.INCQ(at)
-	q.CMPQ(at, blocks)
-	q.JB(operand.LabelRef(block))
-	q.Label(done)
-	q.rare = append(q.rare, func() {
-		q.Label(special)
-		i, number, v := q.GP64(), head, q.XMM()
-		q.LEAL(operand.Mem{Base: at, Disp: 16}, i.As32())
-		q.BTL(i.As32(), bits.As32())
-		q.JCC(operand.LabelRef(same))
-		q.VPXOR(v, v, v)
-		q.VMOVQ(v, to)
-		q.VMOVUPS(v, to.Offset(q.size()-16))
-		q.MOVW(operand.U16(0x7e00), to)
-		q.JMP(operand.LabelRef(next))
-		q.Label(same)
-		q.XORQ(i, i)
-		q.Label(first)
-		q.CMPQ(i, operand.Imm(blockNumbers)) // x may be changed meanwhile
-		q.JE(operand.LabelRef(usual))
-		q.MOVL(operand.Mem{Base: x, Index: i, Scale: 4}, number)
-		q.INCQ(i)
-		q.XORL(q.chosen.Idx(at, 4), number)
-		q.ADDL(number, number)
-		q.JNZ(operand.LabelRef(first))
-		q.JCC(operand.LabelRef(usual)) // it has the same sign
+	q.e.Label(next)
+	q.e.INCQ(at)
+	q.e.CMPQ(at, blocks)
+	q.e.JB(operand.LabelRef(block))
+	q.e.Label(done)
+	q.e.rare = append(q.e.rare, func() {
+		q.e.Label(special)
+		i, number, v := q.e.GP64(), head, q.e.XMM()
+		q.e.LEAL(operand.Mem{Base: at, Disp: 16}, i.As32())
+		q.e.BTL(i.As32(), bits.As32())
+		q.e.JCC(operand.LabelRef(same))
+		q.e.VPXOR(v, v, v)
+		q.e.VMOVQ(v, to)
+		q.e.VMOVUPS(v, to.Offset(q.size()-16))
+		q.e.MOVW(operand.U16(0x7e00), to)
+		q.e.JMP(operand.LabelRef(next))
+		q.e.Label(same)
+		q.e.XORQ(i, i)
+		q.e.Label(first)
+		q.e.CMPQ(i, operand.Imm(blockNumbers)) // x may be changed meanwhile
+		q.e.JE(operand.LabelRef(usual))
+		q.e.MOVL(operand.Mem{Base: x, Index: i, Scale: 4}, number)
+		q.e.INCQ(i)
+		q.e.XORL(q.chosen.Idx(at, 4), number)
+		q.e.ADDL(number, number)
+		q.e.JNZ(operand.LabelRef(first))
+		q.e.JCC(operand.LabelRef(usual)) // it has the same sign
 		if q.minimum {
-			q.XORL(operand.U32(1<<31), q.heads.Idx(at, 4))
+			q.e.XORL(operand.U32(1<<31), q.heads.Idx(at, 4))
 		} else {
-			q.XORL(operand.U32(1<<15), q.heads.Idx(at, 4))
-			q.XORL(operand.U32(1<<31), q.inverses.Idx(at, 4))
+			q.e.XORL(operand.U32(1<<15), q.heads.Idx(at, 4))
+			q.e.XORL(operand.U32(1<<31), q.inverses.Idx(at, 4))
 		}
-		q.JMP(operand.LabelRef(usual))
+		q.e.JMP(operand.LabelRef(usual))
 	})
 }
 
 // write writes the codes of numbers that have been divided by d.
 func (q blockCoder) write(to operand.Mem, numbers []reg.VecVirtual) {
-	half, largest := q.float32("half"+operation.Element(q.to).String(), q.bias+0.5), uint32(15)
+	half, largest := q.e.float32("half"+operation.Element(q.e.to).String(), q.bias+0.5), uint32(15)
 	if q.fifth {
 		largest = 31
 	}
 	for _, v := range numbers {
-		q.VADDPS(half, v, v)
-		q.VCVTTPS2DQ(v, v)
+		q.e.VADDPS(half, v, v)
+		q.e.VCVTTPS2DQ(v, v)
 	}
-	if q.avx512 {
+	if q.e.avx512 {
 		low, high := numbers[0], numbers[1]
 		for _, v := range numbers {
-			q.VPMINSD(q.wide32("largestCode"+operation.Element(q.to).String(), largest), v, v)
+			q.e.VPMINSD(q.e.wide32("largestCode"+operation.Element(q.e.to).String(), largest), v, v)
 		}
 		if q.fifth {
-			k, k2, bit := q.K(), q.K(), q.wide32("fifth32", 16)
-			q.VPTESTMD(bit, low, k)
-			q.VPTESTMD(bit, high, k2)
-			q.KUNPCKWD(k, k2, k)
-			q.KMOVD(k, to.Offset(q.fifths()))
+			k, k2, bit := q.e.K(), q.e.K(), q.e.wide32("fifth32", 16)
+			q.e.VPTESTMD(bit, low, k)
+			q.e.VPTESTMD(bit, high, k2)
+			q.e.KUNPCKWD(k, k2, k)
+			q.e.KMOVD(k, to.Offset(q.fifths()))
 			for _, v := range numbers {
-				q.VPANDD(q.wide32("low32", 15), v, v)
+				q.e.VPANDD(q.e.wide32("low32", 15), v, v)
 			}
 		}
-		q.VPSLLD(operand.Imm(4), high, high)
-		q.VPORD(high, low, low)
-		q.VPMOVDB(low, to.Offset(q.codes()))
+		q.e.VPSLLD(operand.Imm(4), high, high)
+		q.e.VPORD(high, low, low)
+		q.e.VPMOVDB(low, to.Offset(q.codes()))
 		return
 	}
-	codes, high := q.inOrder(q.packedBytes(q.VPACKUSWB, q.words(q.VPACKSSDW, numbers)), q.order), q.XMM()
-	q.VPMINUB(q.wide32("largestCodes"+operation.Element(q.to).String(), largest*0x01010101), codes, codes)
+	codes, high := q.e.inOrder(q.e.packedBytes(q.e.VPACKUSWB, q.e.words(q.e.VPACKSSDW, numbers)), q.order), q.e.XMM()
+	q.e.VPMINUB(q.e.wide32("largestCodes"+operation.Element(q.e.to).String(), largest*0x01010101), codes, codes)
 	if q.fifth {
-		bits, mask := q.vector(), q.GP32()
-		q.VPSLLW(operand.Imm(3), codes, bits)
-		q.VPMOVMSKB(bits, mask)
-		q.MOVL(mask, to.Offset(q.fifths()))
-		q.VPAND(q.lowBits(), codes, codes)
+		bits, mask := q.e.vector(), q.e.GP32()
+		q.e.VPSLLW(operand.Imm(3), codes, bits)
+		q.e.VPMOVMSKB(bits, mask)
+		q.e.MOVL(mask, to.Offset(q.fifths()))
+		q.e.VPAND(q.e.lowBits(), codes, codes)
 	}
-	q.VEXTRACTI128(operand.Imm(1), codes, high)
-	q.VPSLLW(operand.Imm(4), high, high)
-	q.VPOR(high, codes.AsX(), high)
-	q.VMOVUPS(high, to.Offset(q.codes()))
+	q.e.VEXTRACTI128(operand.Imm(1), codes, high)
+	q.e.VPSLLW(operand.Imm(4), high, high)
+	q.e.VPOR(high, codes.AsX(), high)
+	q.e.VMOVUPS(high, to.Offset(q.codes()))
 }
 
 // lowBits is the lower four bits of bytes.

@@ -1,7 +1,6 @@
 package amd64
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/go-posenc/posenc/asm/_gen/operation"
@@ -11,22 +10,19 @@ import (
 
 // fp4Format is a row of generic's formats with codes of E2M1: see there.
 type fp4Format struct {
-	numbers, group int  // of a block, and of a scale
-	e4m3           bool // scales are E4M3, or else E8M0
-	ggml           bool
+	numbers int  // of a block
+	e4m3    bool // scales are E4M3, or else E8M0
 }
 
 var fp4Formats = map[element]fp4Format{
-	element(operation.MXFP4):     {numbers: 32, group: 32},
-	element(operation.NVFP4):     {numbers: 16, group: 16, e4m3: true},
-	element(operation.GGMLMXFP4): {numbers: 32, group: 32, ggml: true},
-	element(operation.GGMLNVFP4): {numbers: 64, group: 16, e4m3: true, ggml: true},
+	element(operation.MXFP4): {numbers: 32},
+	element(operation.NVFP4): {numbers: 16, e4m3: true},
 }
 
 // fp4Coder writes blocks. On AVX2 it writes 32 numbers at once: of NVFP4 a block in the lower halves of
 // registers, and in the upper halves the next one, if there is one.
 type fp4Coder struct {
-	*emitter
+	e *emitter
 	fp4Format
 	pairs bool
 	raise reg.VecVirtual
@@ -38,8 +34,8 @@ const toInteger = 0x1.8p23
 
 func quantizeFP4(e *emitter) {
 	f := fp4Formats[e.to]
-	q := fp4Coder{emitter: e, fp4Format: f, pairs: f.e4m3 && !e.avx512}
-	q.toHalves, q.toFours = q.keep(q.float32("toHalves", toInteger)), q.keep(q.float32("toFours", toInteger+4))
+	q := fp4Coder{e: e, fp4Format: f, pairs: f.e4m3 && !e.avx512}
+	q.toHalves, q.toFours = q.e.keep(q.e.float32("toHalves", toInteger)), q.e.keep(q.e.float32("toFours", toInteger+4))
 	if !q.e4m3 {
 		q.raise = e.broadcast32("raise", q.narrow())
 	}
@@ -51,7 +47,7 @@ func quantizeFP4(e *emitter) {
 			magnitudes := q.magnitudesOf(numbers)
 			var signs reg.VecVirtual
 			if !e.avx512 {
-				signs = q.signBytes(numbers)
+				signs = q.e.signBytes(numbers)
 			}
 			scale, inverse, lanes := q.scale(q.largest(magnitudes))
 			for _, m := range magnitudes {
@@ -87,35 +83,35 @@ func quantizeFP4(e *emitter) {
 
 // load loads numbers: on AVX2 so that packing the registers gives each half of the numbers in order.
 func (q fp4Coder) load(from operand.Mem, left reg.GPVirtual) (list []reg.VecVirtual) {
-	if q.avx512 {
-		q.fetchMeanwhile(from, 4*q.numbers)
-		for i := 0; i < q.numbers; i += q.lanes() {
-			list = append(list, q.keep(from.Offset(4*i)))
+	if q.e.avx512 {
+		q.e.fetchMeanwhile(from, 4*q.numbers)
+		for i := 0; i < q.numbers; i += q.e.lanes() {
+			list = append(list, q.e.keep(from.Offset(4*i)))
 		}
 		return list
 	}
-	q.fetchMeanwhile(from, 128)
+	q.e.fetchMeanwhile(from, 128)
 	for i := range 4 {
-		v := q.vector()
-		q.VMOVUPS(from.Offset(16*i), v.AsX())
+		v := q.e.vector()
+		q.e.VMOVUPS(from.Offset(16*i), v.AsX())
 		list = append(list, v)
 	}
-	loaded := q.label("loaded")
+	loaded := q.e.label("loaded")
 	if q.pairs {
-		q.CMPQ(left, operand.Imm(uint64(2*q.numbers)))
-		q.JLT(operand.LabelRef(loaded))
+		q.e.CMPQ(left, operand.Imm(uint64(2*q.numbers)))
+		q.e.JLT(operand.LabelRef(loaded))
 	}
 	for i, v := range list {
-		q.VINSERTF128(operand.Imm(1), from.Offset(16*i+64), v, v)
+		q.e.VINSERTF128(operand.Imm(1), from.Offset(16*i+64), v, v)
 	}
-	q.Label(loaded)
+	q.e.Label(loaded)
 	return list
 }
 
 func (q fp4Coder) magnitudesOf(numbers []reg.VecVirtual) (list []reg.VecVirtual) {
 	for _, v := range numbers {
-		m := q.vector()
-		q.and(q.magnitudes(), v, m)
+		m := q.e.vector()
+		q.e.and(q.e.magnitudes(), v, m)
 		list = append(list, m)
 	}
 	return list
@@ -123,10 +119,10 @@ func (q fp4Coder) magnitudesOf(numbers []reg.VecVirtual) (list []reg.VecVirtual)
 
 // largest returns the bits of the largest magnitude of a block in all its lanes.
 func (q fp4Coder) largest(magnitudes []reg.VecVirtual) reg.VecVirtual {
-	amax, other := magnitudes[0], q.vector()
+	amax, other := magnitudes[0], q.e.vector()
 	larger := func(v reg.VecVirtual) {
-		most := q.vector()
-		q.VPMAXUD(v, amax, most)
+		most := q.e.vector()
+		q.e.VPMAXUD(v, amax, most)
 		amax = most
 	}
 	for _, m := range magnitudes[1:] {
@@ -134,17 +130,17 @@ func (q fp4Coder) largest(magnitudes []reg.VecVirtual) reg.VecVirtual {
 	}
 	const halves, neighbours = operand.U8(0x4e), operand.U8(0xb1)
 	switch {
-	case q.avx512:
-		q.VSHUFI64X2(halves, amax, amax, other)
+	case q.e.avx512:
+		q.e.VSHUFI64X2(halves, amax, amax, other)
 		larger(other)
-		q.VSHUFI64X2(neighbours, amax, amax, other)
+		q.e.VSHUFI64X2(neighbours, amax, amax, other)
 		larger(other)
 	case !q.pairs:
-		q.VPERMQ(halves, amax, other)
+		q.e.VPERMQ(halves, amax, other)
 		larger(other)
 	}
 	for _, order := range []operand.U8{halves, neighbours} {
-		q.VPSHUFD(order, amax, other)
+		q.e.VPSHUFD(order, amax, other)
 		larger(other)
 	}
 	return amax
@@ -152,63 +148,63 @@ func (q fp4Coder) largest(magnitudes []reg.VecVirtual) reg.VecVirtual {
 
 // narrow returns a register for a scale: on AVX2 one for each half.
 func (q fp4Coder) narrow() reg.VecVirtual {
-	if q.avx512 {
-		return q.XMM()
+	if q.e.avx512 {
+		return q.e.XMM()
 	}
-	return q.YMM()
+	return q.e.YMM()
 }
 
 // scale returns the scale of a block as a byte, its inverse, and the lanes of blocks that are finite, on AVX2 of
 // those that are not.
 func (q fp4Coder) scale(amax reg.VecVirtual) (scale, inverse reg.VecVirtual, lanes reg.Register) {
 	scale, inverse = q.narrow(), q.narrow()
-	a, subtract, less, nan := lanesOf(amax, scale), q.VPSUBUSW, q.wide32("two32", 2), uint32(255)
+	a, subtract, less, nan := lanesOf(amax, scale), q.e.VPSUBUSW, q.e.wide32("two32", 2), uint32(255)
 	if q.e4m3 {
 		// A power of two is added whose last bit is the last bit of the scale.
-		power, unit := q.float32("power20", 1<<20), q.narrow()
-		q.VDIVPS(q.float32("six32", 6), a, scale)
-		q.VPMAXUD(q.wide32("leastE4M3", float8s[e4m3s].least), scale, scale)
-		q.VPMINUD(q.wide32("largestE4M3", float8s[e4m3s].largest), scale, scale)
-		q.VPAND(q.wide32("exponent32", infinity32), scale, unit)
-		q.VFMADD231PS(power, unit, scale)
-		q.VFNMADD231PS(power, unit, scale)
-		q.VMOVUPS(q.wide32("one32", 0x3f800000), inverse)
-		q.VDIVPS(scale, inverse, inverse)
-		q.VPSRLD(operand.Imm(20), scale, scale)
-		subtract, less, nan = q.VPSUBD, q.wide32("biasE4M3", (127-7)<<3), 0x7f
+		power, unit := q.e.float32("power20", 1<<20), q.narrow()
+		q.e.VDIVPS(q.e.float32("six32", 6), a, scale)
+		q.e.VPMAXUD(q.e.wide32("leastE4M3", float8s[e4m3s].least), scale, scale)
+		q.e.VPMINUD(q.e.wide32("largestE4M3", float8s[e4m3s].largest), scale, scale)
+		q.e.VPAND(q.e.wide32("exponent32", infinity32), scale, unit)
+		q.e.VFMADD231PS(power, unit, scale)
+		q.e.VFNMADD231PS(power, unit, scale)
+		q.e.VMOVUPS(q.e.wide32("one32", 0x3f800000), inverse)
+		q.e.VDIVPS(scale, inverse, inverse)
+		q.e.VPSRLD(operand.Imm(20), scale, scale)
+		subtract, less, nan = q.e.VPSUBD, q.e.wide32("biasE4M3", (127-7)<<3), 0x7f
 	} else {
 		// A sixth of the number after 1.5*2^-125 is rounded down to 2^-127.
-		q.VPCMPEQD(q.wide32("roundedDown32", 0x01400001), a, scale)
-		q.VPADDD(a, scale, scale)
-		q.VPADDD(q.raise, scale, scale)
-		q.VPSRLD(operand.Imm(23), scale, scale)
+		q.e.VPCMPEQD(q.e.wide32("roundedDown32", 0x01400001), a, scale)
+		q.e.VPADDD(a, scale, scale)
+		q.e.VPADDD(q.raise, scale, scale)
+		q.e.VPSRLD(operand.Imm(23), scale, scale)
 	}
-	if q.avx512 {
+	if q.e.avx512 {
 		code := q.narrow()
-		finite := q.K()
-		q.VPCMPUD(operand.Imm(1), q.wide32("exponent32", infinity32), amax, finite) // less
-		q.VMOVUPS(q.wide32("scaleNaN"+operation.Element(q.to).String(), nan), code)
+		finite := q.e.K()
+		q.e.VPCMPUD(operand.Imm(1), q.e.wide32("exponent32", infinity32), amax, finite) // less
+		q.e.VMOVUPS(q.e.wide32("scaleNaN"+operation.Element(q.e.to).String(), nan), code)
 		subtract(less, scale, finite, code)
 		scale, lanes = code, finite
 	} else {
 		nan := q.narrow()
-		q.VPCMPGTD(q.wide32("finite32", infinity32-1), amax, nan)
+		q.e.VPCMPGTD(q.e.wide32("finite32", infinity32-1), amax, nan)
 		subtract(less, scale, scale)
 		if q.e4m3 { // that of infinity is the code before the NaN
-			q.VPSUBD(nan, scale, scale)
+			q.e.VPSUBD(nan, scale, scale)
 		} else {
-			q.VPOR(nan, scale, scale)
+			q.e.VPOR(nan, scale, scale)
 		}
 		lanes = nan
 	}
 	if !q.e4m3 {
-		q.VMOVUPS(q.wide32("exponentOfInverse", 254), inverse)
-		q.VPSUBD(scale, inverse, inverse)
-		q.VPSLLD(operand.Imm(23), inverse, inverse)
+		q.e.VMOVUPS(q.e.wide32("exponentOfInverse", 254), inverse)
+		q.e.VPSUBD(scale, inverse, inverse)
+		q.e.VPSLLD(operand.Imm(23), inverse, inverse)
 	}
-	if q.avx512 {
-		wide := q.vector()
-		q.VBROADCASTSS(inverse, wide)
+	if q.e.avx512 {
+		wide := q.e.vector()
+		q.e.VBROADCASTSS(inverse, wide)
 		inverse = wide
 	}
 	return scale, inverse, lanes
@@ -216,27 +212,27 @@ func (q fp4Coder) scale(amax reg.VecVirtual) (scale, inverse reg.VecVirtual, lan
 
 // code returns the codes of magnitudes in the low bits of toInteger: as in generic, the least of three roundings.
 func (q fp4Coder) code(m reg.VecVirtual) reg.VecVirtual {
-	halves, ones, fours := q.vector(), q.vector(), q.vector()
-	q.VMOVAPS(q.toHalves, halves)
-	q.VMOVAPS(q.toFours, fours)
-	q.VFMADD231PS(q.float32("two", 2), m, halves)
-	q.VADDPS(q.float32("toOnes", toInteger+2), m, ones)
-	q.VFMADD231PS(q.float32("half", 0.5), m, fours)
-	q.VPMINUD(halves, ones, ones)
-	q.VPMINUD(ones, fours, fours)
+	halves, ones, fours := q.e.vector(), q.e.vector(), q.e.vector()
+	q.e.VMOVAPS(q.toHalves, halves)
+	q.e.VMOVAPS(q.toFours, fours)
+	q.e.VFMADD231PS(q.e.float32("two", 2), m, halves)
+	q.e.VADDPS(q.e.float32("toOnes", toInteger+2), m, ones)
+	q.e.VFMADD231PS(q.e.float32("half", 0.5), m, fours)
+	q.e.VPMINUD(halves, ones, ones)
+	q.e.VPMINUD(ones, fours, fours)
 	return fours
 }
 
 // packed8 returns 8 bytes of the codes of 16 numbers, or of 0 in a block that is not finite.
 func (q fp4Coder) packed8(m, v reg.VecVirtual, finite reg.Register) reg.VecVirtual {
 	const orAnd, choose = operand.U8(0xf8), operand.U8(0xe4)
-	code, next, packed := q.code(m), q.vector(), q.XMM()
-	q.VPMINUD(q.float32("toLargest", toInteger+7), code, code)
-	q.VPSRLD(operand.Imm(28), v, v)
-	q.VPTERNLOGD(orAnd, q.wide32("eight32", 8), v, code)
-	q.VPSRLQ(operand.Imm(28), code, next)
-	q.VPTERNLOGD(choose, q.lowBits(), next, code)
-	q.VPMOVQB_Z(code, finite, packed)
+	code, next, packed := q.code(m), q.e.vector(), q.e.XMM()
+	q.e.VPMINUD(q.e.float32("toLargest", toInteger+7), code, code)
+	q.e.VPSRLD(operand.Imm(28), v, v)
+	q.e.VPTERNLOGD(orAnd, q.e.wide32("eight32", 8), v, code)
+	q.e.VPSRLQ(operand.Imm(28), code, next)
+	q.e.VPTERNLOGD(choose, q.e.lowBits(), next, code)
+	q.e.VPMOVQB_Z(code, finite, packed)
 	return packed
 }
 
@@ -245,38 +241,35 @@ func (q fp4Coder) packed16(magnitudes []reg.VecVirtual, signs, notFinite reg.Vec
 	var list []reg.VecVirtual
 	for _, m := range magnitudes {
 		code := q.code(m)
-		q.VPSUBD(q.toHalves, code, code)
+		q.e.VPSUBD(q.toHalves, code, code)
 		list = append(list, code)
 	}
-	codes, high := q.packedBytes(q.VPACKUSWB, q.words(q.VPACKSSDW, list)), q.XMM()
-	q.VPMINUB(q.wide32("largestE2M1", 0x07070707), codes, codes)
-	q.VPSRLW(operand.Imm(4), signs, signs)
-	q.VPAND(q.wide32("eight8", 0x08080808), signs, signs)
-	q.VPOR(signs, codes, codes)
-	q.VPMADDUBSW(q.wide32("nibbles8", 0x10011001), codes, codes)
-	q.VPANDN(codes, notFinite, codes)
-	q.VEXTRACTI128(operand.Imm(1), codes, high)
-	q.VPACKUSWB(high, codes.AsX(), high)
+	codes, high := q.e.packedBytes(q.e.VPACKUSWB, q.e.words(q.e.VPACKSSDW, list)), q.e.XMM()
+	q.e.VPMINUB(q.e.wide32("largestE2M1", 0x07070707), codes, codes)
+	q.e.VPSRLW(operand.Imm(4), signs, signs)
+	q.e.VPAND(q.e.wide32("eight8", 0x08080808), signs, signs)
+	q.e.VPOR(signs, codes, codes)
+	q.e.VPMADDUBSW(q.e.wide32("nibbles8", 0x10011001), codes, codes)
+	q.e.VPANDN(codes, notFinite, codes)
+	q.e.VEXTRACTI128(operand.Imm(1), codes, high)
+	q.e.VPACKUSWB(high, codes.AsX(), high)
 	return high
 }
 
 // fp4Reader writes the numbers of blocks: twice each number times half the scale.
 type fp4Reader struct {
-	*emitter
+	e *emitter
 	fp4Format
 	twice        reg.VecVirtual // AVX-512: of each code
 	upper, lower reg.VecVirtual // AVX2: bytes of it, of which there are two
 	zero         reg.VecVirtual
 }
 
-// dequantizeFP4 writes a group at a time. Halves of scales of E4M3 are 2^-7 times too small.
+// dequantizeFP4 writes a block at a time. Halves of scales of E4M3 are 2^-7 times too small.
 func dequantizeFP4(e *emitter) {
-	r := fp4Reader{emitter: e, fp4Format: fp4Formats[e.from], twice: e.vector()}
+	r := fp4Reader{e: e, fp4Format: fp4Formats[e.from], twice: e.vector()}
 	twice := [16]float32{0, 1, 2, 3, 4, 6, 8, 12, float32(math.Copysign(0, -1)), -1, -2, -3, -4, -6, -8, -12}
 	name, unit := "e2m1", float32(1)
-	if r.ggml {
-		twice[8], name = 0, "ggmlE2M1"
-	}
 	if r.e4m3 {
 		name, unit = name+"E4M3", 1<<7
 	}
@@ -295,27 +288,10 @@ func dequantizeFP4(e *emitter) {
 		e.clear(r.zero)
 	}
 	e.eachVector(func(y, x, left reg.GPVirtual) {
-		codes, at := operand.Mem{Base: x, Disp: 1}, reg.GPVirtual(nil)
-		if r.numbers > r.group { // from a scale to its codes
-			at = e.GP64()
-			e.MOVQ(operand.U32(uint32(r.numbers/r.group)), at)
-			codes = operand.Mem{Base: x, Index: at, Scale: 1}
-		}
-		e.spans(left, whole(r.group), func(part) {
-			r.write(r.half(operand.Mem{Base: x}), codes, operand.Mem{Base: y})
-			e.ADDQ(operand.U32(uint32(4*r.group)), y)
-			if at == nil {
-				e.ADDQ(operand.Imm(uint64(1+r.group/2)), x)
-				return
-			}
-			next := e.label("group")
-			e.INCQ(x)
-			e.ADDQ(operand.Imm(uint64(r.group/2-1)), at)
-			e.CMPQ(at, operand.Imm(uint64(r.numbers/2)))
-			e.JNE(operand.LabelRef(next))
-			e.ADDQ(operand.Imm(uint64(r.numbers/2)), x)
-			e.MOVQ(operand.U32(uint32(r.numbers/r.group)), at)
-			e.Label(next)
+		e.spans(left, whole(r.numbers), func(part) {
+			r.write(r.half(operand.Mem{Base: x}), operand.Mem{Base: x, Disp: 1}, operand.Mem{Base: y})
+			e.ADDQ(operand.U32(uint32(4*r.numbers)), y)
+			e.ADDQ(operand.Imm(uint64(1+r.numbers/2)), x)
 		})
 	})
 }
@@ -332,116 +308,87 @@ func (e *emitter) eachByte(name string, n int, each func(i int) uint32) operand.
 
 // half returns half of a scale in every lane.
 func (r fp4Reader) half(from operand.Mem) reg.VecVirtual {
-	v, scale, other, special, found := r.vector(), r.GP32(), r.GP32(), r.label("special"), r.label("scale")
+	v, scale, other, special, found := r.e.vector(), r.e.GP32(), r.e.GP32(), r.e.label("special"), r.e.label("scale")
 	if r.e4m3 {
-		r.MOVBLSX(from, scale)
-		rare, word := uint32(0x7e00), uint32(0xbf80)
-		if r.ggml {
-			rare, word = 0, 0x3f80
-			r.CMPL(scale, operand.Imm(0x7f))
-		} else {
-			r.LEAL(operand.Mem{Base: scale, Disp: 1}, other)
-			r.TESTL(operand.U32(0x7f), other)
-		}
-		r.JEQ(operand.LabelRef(special))
-		r.SHLL(operand.Imm(7), scale)
-		r.ANDL(operand.U32(word), scale)
-		r.Label(found)
-		r.VMOVD(scale, v.AsX())
-		r.VCVTPH2PS(v.AsX(), v.AsX())
-		r.rare = append(r.rare, func() {
-			r.Label(special)
-			r.MOVL(operand.U32(rare), scale)
-			r.JMP(operand.LabelRef(found))
+		r.e.MOVBLSX(from, scale)
+		const nan = 0x7e00 // of float16
+		r.e.LEAL(operand.Mem{Base: scale, Disp: 1}, other)
+		r.e.TESTL(operand.U32(0x7f), other)
+		r.e.JEQ(operand.LabelRef(special))
+		r.e.SHLL(operand.Imm(7), scale)
+		r.e.ANDL(operand.U32(0xbf80), scale)
+		r.e.Label(found)
+		r.e.VMOVD(scale, v.AsX())
+		r.e.VCVTPH2PS(v.AsX(), v.AsX())
+		r.e.rare = append(r.e.rare, func() {
+			r.e.Label(special)
+			r.e.MOVL(operand.U32(nan), scale)
+			r.e.JMP(operand.LabelRef(found))
 		})
 	} else {
 		const nan = 0x7fc00000
-		normal := uint32(253) // scales from 2 on
-		if r.ggml {
-			normal++
-		}
-		r.MOVBLZX(from, scale)
-		r.LEAL(operand.Mem{Base: scale, Disp: -2}, other)
-		r.CMPL(other, operand.U32(normal))
-		r.JCC(operand.LabelRef(special))
-		r.INCL(other)
-		r.SHLL(operand.Imm(23), other)
-		r.Label(found)
-		r.VMOVD(other, v.AsX())
-		r.rare = append(r.rare, func() {
-			r.Label(special)
-			r.LEAL(operand.Mem{Base: scale, Disp: 1}, other) // half of the scale 0 is 2^-128, the float32 of the bits 1<<21
-			r.SHLL(operand.Imm(21), other)
-			if !r.ggml {
-				r.CMPL(scale, operand.Imm(2))
-				r.JCS(operand.LabelRef(found))
-				r.MOVL(operand.U32(nan), other)
-			}
-			r.JMP(operand.LabelRef(found))
+		const normal = 253 // scales from 2 on
+		r.e.MOVBLZX(from, scale)
+		r.e.LEAL(operand.Mem{Base: scale, Disp: -2}, other)
+		r.e.CMPL(other, operand.U32(normal))
+		r.e.JCC(operand.LabelRef(special))
+		r.e.INCL(other)
+		r.e.SHLL(operand.Imm(23), other)
+		r.e.Label(found)
+		r.e.VMOVD(other, v.AsX())
+		r.e.rare = append(r.e.rare, func() {
+			r.e.Label(special)
+			r.e.LEAL(operand.Mem{Base: scale, Disp: 1}, other) // half of the scale 0 is 2^-128, the float32 of the bits 1<<21
+			r.e.SHLL(operand.Imm(21), other)
+			r.e.CMPL(scale, operand.Imm(2))
+			r.e.JCS(operand.LabelRef(found))
+			r.e.MOVL(operand.U32(nan), other)
+			r.e.JMP(operand.LabelRef(found))
 		})
 	}
-	r.VBROADCASTSS(v.AsX(), v)
+	r.e.VBROADCASTSS(v.AsX(), v)
 	return v
 }
 
-// write writes the numbers of a group.
+// write writes the numbers of a block.
 func (r fp4Reader) write(half reg.VecVirtual, from, to operand.Mem) {
-	if r.avx512 {
-		r.VMULPS(r.twice, half, half)
+	if r.e.avx512 {
+		r.e.VMULPS(r.twice, half, half)
 		put := func(codes reg.VecVirtual, at int) {
-			v := r.vector()
-			r.VPERMPS(half, codes, v)
-			r.VMOVUPS(v, to.Offset(4*at))
+			v := r.e.vector()
+			r.e.VPERMPS(half, codes, v)
+			r.e.VMOVUPS(v, to.Offset(4*at))
 		}
-		codes, upper := r.vector(), r.vector()
-		switch {
-		case r.ggml && r.group == 16:
-			r.VPMOVZXBD(from, codes.AsY())
-			r.VPSRLD(operand.Imm(4), codes.AsY(), upper.AsY())
-			r.VINSERTI64X4(operand.Imm(1), upper.AsY(), codes, codes)
-			put(codes, 0)
-		case r.ggml:
-			r.VPMOVZXBD(from, codes)
-			r.VPSRLD(operand.Imm(4), codes, upper)
-			put(codes, 0)
-			put(upper, 16)
-		default:
-			for at := 0; at < r.group; at += 16 {
-				r.VPMOVZXBQ(from.Offset(at/2), codes)
-				r.VPSLLQ(operand.Imm(28), codes, upper)
-				r.VPORD(upper, codes, codes)
-				put(codes, at)
-			}
+		codes, upper := r.e.vector(), r.e.vector()
+		for at := 0; at < r.numbers; at += 16 {
+			r.e.VPMOVZXBQ(from.Offset(at/2), codes)
+			r.e.VPSLLQ(operand.Imm(28), codes, upper)
+			r.e.VPORD(upper, codes, codes)
+			put(codes, at)
 		}
 		return
 	}
-	codes, upper := r.YMM(), r.YMM()
-	if r.group == 16 {
-		r.VPBROADCASTQ(from, codes)
+	codes, upper := r.e.YMM(), r.e.YMM()
+	if r.numbers == 16 {
+		r.e.VPBROADCASTQ(from, codes)
 	} else {
-		r.VBROADCASTI128(from, codes)
+		r.e.VBROADCASTI128(from, codes)
 	}
 	number := func(i int) int { return i%16/4*8 + i/16*4 + i%4 } // of byte i, so that unpacking gives registers in order
-	if r.ggml {
-		side := r.group / 2
-		r.VPSHUFB(r.eachByte(fmt.Sprintf("byteOf%d", side), 32, func(i int) uint32 { return uint32(number(i) % side) }), codes, codes)
-		r.VPSRLVD(r.controls(fmt.Sprintf("nibbleOf%d", side), 4, 8, func(i uint32) uint32 { return uint32(number(int(4*i)) / side % 2 * 4) }), codes, codes)
-	} else {
-		r.VPSHUFB(r.eachByte("byteOfPair", 32, func(i int) uint32 { return uint32(number(i)/2 | i%2<<7) }), codes, codes)
-		r.VPSLLW(operand.Imm(4), codes, upper)
-		r.VPOR(upper, codes, codes)
-	}
-	r.VPAND(r.lowBits(), codes, codes)
-	r.VPSHUFB(codes, r.upper, upper)
-	r.VPSHUFB(codes, r.lower, codes)
-	for i, pair := range []func(...operand.Op){r.VPUNPCKLBW, r.VPUNPCKHBW}[:r.group/16] {
-		words := r.YMM()
+	r.e.VPSHUFB(r.e.eachByte("byteOfPair", 32, func(i int) uint32 { return uint32(number(i)/2 | i%2<<7) }), codes, codes)
+	r.e.VPSLLW(operand.Imm(4), codes, upper)
+	r.e.VPOR(upper, codes, codes)
+	r.e.VPAND(r.e.lowBits(), codes, codes)
+	r.e.VPSHUFB(codes, r.upper, upper)
+	r.e.VPSHUFB(codes, r.lower, codes)
+	for i, pair := range []func(...operand.Op){r.e.VPUNPCKLBW, r.e.VPUNPCKHBW}[:r.numbers/16] {
+		words := r.e.YMM()
 		pair(upper, codes, words)
-		for j, unpack := range []func(...operand.Op){r.VPUNPCKLWD, r.VPUNPCKHWD} {
-			v := r.YMM()
+		for j, unpack := range []func(...operand.Op){r.e.VPUNPCKLWD, r.e.VPUNPCKHWD} {
+			v := r.e.YMM()
 			unpack(words, r.zero, v)
-			r.VMULPS(half, v, v)
-			r.VMOVUPS(v, to.Offset(64*i+32*j))
+			r.e.VMULPS(half, v, v)
+			r.e.VMOVUPS(v, to.Offset(64*i+32*j))
 		}
 	}
 }

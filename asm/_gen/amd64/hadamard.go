@@ -13,7 +13,7 @@ import (
 func hadamard(e *emitter) {
 	done := e.label("done")
 	x, n, count, stride := e.argument("x"), e.argument("n"), e.argument("count"), e.stride("stride")
-	h := &hadamardStages{emitter: e, factor: e.broadcast32("factor", e.vector()), numbers: 64}
+	h := &hadamardStages{e: e, factor: e.broadcast32("factor", e.vector()), numbers: 64}
 	if e.avx512 {
 		h.numbers = 256
 	}
@@ -42,7 +42,7 @@ func hadamard(e *emitter) {
 }
 
 type hadamardStages struct {
-	*emitter
+	e         *emitter
 	factor    reg.VecVirtual
 	numbers   int              // that fit into registers
 	alternate []reg.VecVirtual // 1 and -1, as many of each as the stage has between two numbers
@@ -50,54 +50,54 @@ type hadamardStages struct {
 
 func (h *hadamardStages) row(x reg.GPVirtual, length int) {
 	if length <= h.numbers {
-		h.save(x, 4*h.lanes(), h.across(h.within(x, length)))
+		h.save(x, 4*h.e.lanes(), h.across(h.within(x, length)))
 		return
 	}
-	at, left := h.GP64(), h.GP64()
-	parts, vectors := h.label("part"), h.label("vectors")
-	h.MOVQ(x, at)
-	h.MOVQ(operand.U32(uint32(length/h.numbers)), left)
-	h.Label(parts)
-	h.save(at, 4*h.lanes(), h.across(h.within(at, h.numbers)))
-	h.ADDQ(operand.U32(uint32(4*h.numbers)), at)
-	h.DECQ(left)
-	h.JNZ(operand.LabelRef(parts))
-	h.MOVQ(x, at)
-	h.MOVQ(operand.U32(uint32(h.numbers/h.lanes())), left)
-	h.Label(vectors)
+	at, left := h.e.GP64(), h.e.GP64()
+	parts, vectors := h.e.label("part"), h.e.label("vectors")
+	h.e.MOVQ(x, at)
+	h.e.MOVQ(operand.U32(uint32(length/h.numbers)), left)
+	h.e.Label(parts)
+	h.save(at, 4*h.e.lanes(), h.across(h.within(at, h.numbers)))
+	h.e.ADDQ(operand.U32(uint32(4*h.numbers)), at)
+	h.e.DECQ(left)
+	h.e.JNZ(operand.LabelRef(parts))
+	h.e.MOVQ(x, at)
+	h.e.MOVQ(operand.U32(uint32(h.numbers/h.e.lanes())), left)
+	h.e.Label(vectors)
 	var list []reg.VecVirtual
 	for first := 0; first < length; first += h.numbers {
-		list = append(list, h.keep(operand.Mem{Base: at, Disp: 4 * first}))
+		list = append(list, h.e.keep(operand.Mem{Base: at, Disp: 4 * first}))
 	}
 	h.save(at, 4*h.numbers, h.across(list))
-	h.ADDQ(operand.U32(uint32(4*h.lanes())), at)
-	h.DECQ(left)
-	h.JNZ(operand.LabelRef(vectors))
+	h.e.ADDQ(operand.U32(uint32(4*h.e.lanes())), at)
+	h.e.DECQ(left)
+	h.e.JNZ(operand.LabelRef(vectors))
 }
 
 // within loads numbers, multiplies them by the factor and does the stages within a register:
 // each number, times 1 or -1, and the one that it meets are added.
 func (h *hadamardStages) within(x reg.GPVirtual, count int) (list []reg.VecVirtual) {
-	h.prefetchAhead(operand.Mem{Base: x}, 4*count)
-	for i := 0; i < count; i += h.lanes() {
+	h.e.prefetchAhead(operand.Mem{Base: x}, 4*count)
+	for i := 0; i < count; i += h.e.lanes() {
 		from := operand.Mem{Base: x, Disp: 4 * i}
-		v, met := h.vector(), h.vector()
-		h.VMULPS(from, h.factor, v)
+		v, met := h.e.vector(), h.e.vector()
+		h.e.VMULPS(from, h.factor, v)
 		const neighbours, halves = operand.U8(0xb1), operand.U8(0x4e) // change places
 		for stage, alternate := range h.alternate {
 			switch {
 			case stage == 0:
-				h.VPERMILPS(neighbours, v, met)
+				h.e.VPERMILPS(neighbours, v, met)
 			case stage == 1:
-				h.VPERMILPS(halves, v, met)
-			case !h.avx512:
-				h.VPERM2F128(operand.U8(1), v, v, met)
+				h.e.VPERMILPS(halves, v, met)
+			case !h.e.avx512:
+				h.e.VPERM2F128(operand.U8(1), v, v, met)
 			case stage == 2:
-				h.VSHUFF32X4(neighbours, v, v, met)
+				h.e.VSHUFF32X4(neighbours, v, v, met)
 			default:
-				h.VSHUFF32X4(halves, v, v, met)
+				h.e.VSHUFF32X4(halves, v, v, met)
 			}
-			h.VFMADD213PS(met, alternate, v)
+			h.e.VFMADD213PS(met, alternate, v)
 		}
 		list = append(list, v)
 	}
@@ -111,9 +111,9 @@ func (h *hadamardStages) across(list []reg.VecVirtual) []reg.VecVirtual {
 			if i&distance != 0 {
 				continue
 			}
-			a, b, sum := list[i], list[i+distance], h.vector()
-			h.VADDPS(b, a, sum)
-			h.VSUBPS(b, a, b)
+			a, b, sum := list[i], list[i+distance], h.e.vector()
+			h.e.VADDPS(b, a, sum)
+			h.e.VSUBPS(b, a, b)
 			list[i] = sum
 		}
 	}
@@ -123,6 +123,6 @@ func (h *hadamardStages) across(list []reg.VecVirtual) []reg.VecVirtual {
 // save stores registers at a distance in bytes.
 func (h *hadamardStages) save(x reg.GPVirtual, apart int, list []reg.VecVirtual) {
 	for i, v := range list {
-		h.VMOVUPS(v, operand.Mem{Base: x, Disp: i * apart})
+		h.e.VMOVUPS(v, operand.Mem{Base: x, Disp: i * apart})
 	}
 }

@@ -259,7 +259,7 @@ func (e *emitter) kept(from operand.Mem) operand.Op {
 // coder makes the codes of a format. Where it limits numbers, the largest is taken for
 // those beyond it, and code 0x7f for NaN; else there are no such.
 type coder struct {
-	*emitter
+	e *emitter
 	float8
 	limits                                        bool
 	largest                                       reg.VecVirtual // AVX-512
@@ -268,7 +268,7 @@ type coder struct {
 }
 
 func (e *emitter) newCoder(f float8, limits bool) *coder {
-	c := &coder{emitter: e, float8: f, limits: limits}
+	c := &coder{e: e, float8: f, limits: limits}
 	name, beyond := "power", uint32(0)
 	switch {
 	case limits && e.avx512:
@@ -306,57 +306,57 @@ func (f float8) largestCode() uint32 { return (f.largest - f.least + 1<<23) >> f
 // and get less so that the largest number is the largest code.
 func (c *coder) codes(numbers []reg.VecVirtual) reg.VecVirtual {
 	var negative reg.VecVirtual
-	if !c.avx512 {
-		negative = c.signBytes(numbers)
+	if !c.e.avx512 {
+		negative = c.e.signBytes(numbers)
 	}
 	var sums []reg.VecVirtual
 	for _, z := range numbers {
-		sum := c.vector()
-		if c.avx512 {
+		sum := c.e.vector()
+		if c.e.avx512 {
 			const smaller, larger = operand.U8(2), operand.U8(3) // magnitude, with the sign of the number
 			limited := z
 			if c.limits {
-				limited = c.vector()
-				c.VRANGEPS(smaller, c.largest, z, limited)
+				limited = c.e.vector()
+				c.e.VRANGEPS(smaller, c.largest, z, limited)
 			}
-			c.VRANGEPS(larger, c.leastNormal, limited, sum)
-			c.VPANDD(c.top, sum, sum)
-			c.VFMADD132PS(c.power, limited, sum)
+			c.e.VRANGEPS(larger, c.leastNormal, limited, sum)
+			c.e.VPANDD(c.top, sum, sum)
+			c.e.VFMADD132PS(c.power, limited, sum)
 		} else {
-			c.VPAND(c.magnitudes(), z, z)
-			c.VPAND(c.top, z, sum)
-			c.VPMAXUD(c.leastNormal, sum, sum)
-			c.VFMADD132PS(c.power, z, sum)
+			c.e.VPAND(c.e.magnitudes(), z, z)
+			c.e.VPAND(c.top, z, sum)
+			c.e.VPMAXUD(c.leastNormal, sum, sum)
+			c.e.VFMADD132PS(c.power, z, sum)
 		}
-		c.VPMADDWD(c.weights, sum, sum)
+		c.e.VPMADDWD(c.weights, sum, sum)
 		sums = append(sums, sum)
 	}
-	words := c.words(c.VPACKSSDW, sums)
+	words := c.e.words(c.e.VPACKSSDW, sums)
 	for _, w := range words {
-		if c.avx512 {
+		if c.e.avx512 {
 			const choose = operand.U8(0xe4)
-			sign := c.vector()
-			c.VPSRLW(operand.Imm(8), w, sign)
-			c.VPSRLW(operand.Imm(c.shift-16), w, w)
-			c.VPTERNLOGD(choose, c.low7, sign, w)
+			sign := c.e.vector()
+			c.e.VPSRLW(operand.Imm(8), w, sign)
+			c.e.VPSRLW(operand.Imm(c.shift-16), w, w)
+			c.e.VPTERNLOGD(choose, c.low7, sign, w)
 		} else {
-			c.VPSRLW(operand.Imm(c.shift-16), w, w)
+			c.e.VPSRLW(operand.Imm(c.shift-16), w, w)
 		}
 	}
-	if c.avx512 {
-		v := c.inOrder(c.packedBytes(c.VPACKUSWB, words), c.order)
+	if c.e.avx512 {
+		v := c.e.inOrder(c.e.packedBytes(c.e.VPACKUSWB, words), c.order)
 		if c.limits {
-			c.replaceNaN(numbers, c.nan8(), v)
+			c.e.replaceNaN(numbers, c.e.nan8(), v)
 		}
 		return v
 	}
-	v := c.packedBytes(c.VPACKSSWB, words)
+	v := c.e.packedBytes(c.e.VPACKSSWB, words)
 	if c.limits {
-		c.VPSUBB(c.beyond, v, v)
+		c.e.VPSUBB(c.beyond, v, v)
 	}
-	c.VPAND(c.wide32("signs8", 0x80808080), negative, negative)
-	c.VPOR(negative, v, v)
-	return c.inOrder(v, c.order)
+	c.e.VPAND(c.e.wide32("signs8", 0x80808080), negative, negative)
+	c.e.VPOR(negative, v, v)
+	return c.e.inOrder(v, c.order)
 }
 
 // nan8 is the code of NaN.
@@ -366,34 +366,34 @@ func (e *emitter) nan8() operand.Mem { return e.wide32("nan8", 0x7f7f7f7f) }
 // On AVX2 the bytes of NaN, which is rare, are set once the numbers have been loaded again.
 func (c *coder) codesOf(load func() []reg.VecVirtual) (list []reg.VecVirtual) {
 	numbers := load()
-	if c.avx512 {
+	if c.e.avx512 {
 		return []reg.VecVirtual{c.codes(numbers)}
 	}
 	const unordered = operand.U8(3)
-	found, done := c.label("nan"), c.label("numbers")
-	sum, last, any := c.vector(), len(numbers)-1, c.GP32()
-	c.VMULPS(numbers[last], numbers[0], sum)
+	found, done := c.e.label("nan"), c.e.label("numbers")
+	sum, last, any := c.e.vector(), len(numbers)-1, c.e.GP32()
+	c.e.VMULPS(numbers[last], numbers[0], sum)
 	for i := 1; i < len(numbers)/2; i++ {
-		c.VFMADD231PS(numbers[last-i], numbers[i], sum)
+		c.e.VFMADD231PS(numbers[last-i], numbers[i], sum)
 	}
 	fours := slices.Collect(slices.Chunk(numbers, 4))
 	for _, four := range fours {
 		list = append(list, c.codes(four))
 	}
-	c.VCMPPS(unordered, sum, sum, sum)
-	c.VMOVMSKPS(sum, any)
-	c.TESTL(any, any)
-	c.JNZ(operand.LabelRef(found))
-	c.Label(done)
-	c.rare = append(c.rare, func() {
-		c.Label(found)
+	c.e.VCMPPS(unordered, sum, sum, sum)
+	c.e.VMOVMSKPS(sum, any)
+	c.e.TESTL(any, any)
+	c.e.JNZ(operand.LabelRef(found))
+	c.e.Label(done)
+	c.e.rare = append(c.e.rare, func() {
+		c.e.Label(found)
 		for i, four := range slices.Collect(slices.Chunk(load(), 4)) {
 			for _, z := range four {
-				c.VCMPPS(unordered, z, z, z)
+				c.e.VCMPPS(unordered, z, z, z)
 			}
-			c.VPBLENDVB(c.inOrder(c.signBytes(four), c.order), c.nan8(), list[i], list[i])
+			c.e.VPBLENDVB(c.e.inOrder(c.e.signBytes(four), c.order), c.e.nan8(), list[i], list[i])
 		}
-		c.JMP(operand.LabelRef(done))
+		c.e.JMP(operand.LabelRef(done))
 	})
 	return list
 }
@@ -550,7 +550,7 @@ func (e *emitter) quantizeBlocks(y, x, left reg.GPVirtual) {
 
 // blockQuantizer writes blocks of Q8_0.
 type blockQuantizer struct {
-	*emitter
+	e               *emitter
 	magnitude       reg.VecVirtual
 	lastBit         reg.VecVirtual
 	evenWords       reg.VecVirtual // AVX-512
@@ -559,7 +559,7 @@ type blockQuantizer struct {
 }
 
 func (e *emitter) newBlockQuantizer() *blockQuantizer {
-	q := &blockQuantizer{emitter: e, magnitude: e.keep(e.magnitudes()), lastBit: e.keep(e.wide32("lastBit", 1)), halves: e.AllocLocal(32), factors: e.AllocLocal(64)}
+	q := &blockQuantizer{e: e, magnitude: e.keep(e.magnitudes()), lastBit: e.keep(e.wide32("lastBit", 1)), halves: e.AllocLocal(32), factors: e.AllocLocal(64)}
 	if e.avx512 {
 		q.evenWords = e.keep(e.controls("evenWords", 2, 32, func(i uint32) uint32 { return 2 * i }))
 	} else {
@@ -575,8 +575,8 @@ func (q *blockQuantizer) scale(x operand.Mem, blocks int, inverse reg.VecVirtual
 
 // deltas returns the d of blocks with the given largest magnitudes.
 func (q *blockQuantizer) deltas(amax reg.VecVirtual) reg.VecVirtual {
-	d := q.like(amax)
-	q.VDIVPS(q.wide32("largestI8", 0x42fe0000), amax, d)
+	d := q.e.like(amax)
+	q.e.VDIVPS(q.e.wide32("largestI8", 0x42fe0000), amax, d)
 	return d
 }
 
@@ -584,62 +584,62 @@ func (q *blockQuantizer) deltas(amax reg.VecVirtual) reg.VecVirtual {
 // is not finite is 0.
 func (q *blockQuantizer) inverses(d, inverse reg.VecVirtual) (halves reg.VecVirtual) {
 	const nearest = operand.U8(0)
-	canonical := q.like(d)
-	halves = q.vectorOf(max(4, int(d.Size())/8))
-	q.VMOVUPS(q.wide32("one32", 0x3f800000), inverse)
-	q.VDIVPS(d, inverse, inverse)
-	if !q.avx512 {
+	canonical := q.e.like(d)
+	halves = q.e.vectorOf(max(4, int(d.Size())/8))
+	q.e.VMOVUPS(q.e.wide32("one32", 0x3f800000), inverse)
+	q.e.VDIVPS(d, inverse, inverse)
+	if !q.e.avx512 {
 		const less = operand.U8(0x11)
-		finite := q.like(d)
-		q.VCMPPS(less, q.wide32("exponent32", infinity32), inverse, finite)
-		q.VPAND(finite, inverse, inverse)
+		finite := q.e.like(d)
+		q.e.VCMPPS(less, q.e.wide32("exponent32", infinity32), inverse, finite)
+		q.e.VPAND(finite, inverse, inverse)
 	}
-	q.VPMINUD(q.wide32("nan32", 0x7fc00000), d, canonical)
-	q.VCVTPS2PH(nearest, canonical, halves)
+	q.e.VPMINUD(q.e.wide32("nan32", 0x7fc00000), d, canonical)
+	q.e.VCVTPS2PH(nearest, canonical, halves)
 	return halves
 }
 
 // magnitudesOf returns the bits of the largest magnitude of each block.
 func (q *blockQuantizer) magnitudesOf(x operand.Mem, blocks int) reg.VecVirtual {
-	each := q8Numbers / q.lanes()
+	each := q8Numbers / q.e.lanes()
 	var maxima, fours []reg.VecVirtual
 	for i := range blocks * each {
-		m := q.vector()
-		q.and(x.Offset(4*q.lanes()*i), q.magnitude, m)
+		m := q.e.vector()
+		q.e.and(x.Offset(4*q.e.lanes()*i), q.magnitude, m)
 		if i%each == 0 {
 			maxima = append(maxima, m)
 		} else {
 			largest := maxima[len(maxima)-1]
-			q.larger(m, largest, largest)
+			q.e.larger(m, largest, largest)
 		}
 		if blocks > 4 && (i+1)%(4*each) == 0 {
-			fours, maxima = append(fours, q.largestOfFour(maxima)), nil
+			fours, maxima = append(fours, q.e.largestOfFour(maxima)), nil
 		}
 	}
 	if blocks > 4 {
-		return q.largestOfAll(fours)
+		return q.e.largestOfAll(fours)
 	}
-	return q.largestOf(maxima)
+	return q.e.largestOf(maxima)
 }
 
 // writeHalves writes the d of each block.
 func (q *blockQuantizer) writeHalves(y operand.Mem, halves reg.VecVirtual, blocks int) {
 	if blocks <= 4 {
 		for i := range blocks {
-			q.VPEXTRW(operand.Imm(uint64(i)), halves, y.Offset(i*q8Bytes))
+			q.e.VPEXTRW(operand.Imm(uint64(i)), halves, y.Offset(i*q8Bytes))
 		}
 		return
 	}
-	q.VMOVUPS(halves, q.halves)
+	q.e.VMOVUPS(halves, q.halves)
 	q.copyHalves(y, q.halves, blocks)
 }
 
 // copyHalves copies the d of each block.
 func (q *blockQuantizer) copyHalves(y, halves operand.Mem, blocks int) {
 	for i := range blocks {
-		half := q.GP32()
-		q.MOVWLZX(halves.Offset(2*i), half)
-		q.MOVW(half.As16(), y.Offset(i*q8Bytes))
+		half := q.e.GP32()
+		q.e.MOVWLZX(halves.Offset(2*i), half)
+		q.e.MOVW(half.As16(), y.Offset(i*q8Bytes))
 	}
 }
 
@@ -651,55 +651,55 @@ func (q *blockQuantizer) copyHalves(y, halves operand.Mem, blocks int) {
 // on AVX2 by zeroBlock.
 func (q *blockQuantizer) write(y, x reg.GPVirtual, blocks int, factors operand.Mem) {
 	for i := range blocks {
-		to, done := operand.Mem{Base: y, Disp: i*q8Bytes + 2}, q.label("written")
-		if !q.avx512 {
+		to, done := operand.Mem{Base: y, Disp: i*q8Bytes + 2}, q.e.label("written")
+		if !q.e.avx512 {
 			q.zeroBlock(factors.Offset(4*i), to, done)
 		}
-		factor := q.vector()
-		q.VBROADCASTSS(factors.Offset(4*i), factor)
+		factor := q.e.vector()
+		q.e.VBROADCASTSS(factors.Offset(4*i), factor)
 		var list []reg.VecVirtual
-		for at := 0; at < q8Numbers; at += q.lanes() {
-			v := q.vector()
-			q.VMULPS(operand.Mem{Base: x, Disp: 4 * (q8Numbers*i + at)}, factor, v)
-			if q.avx512 {
-				q.VPORD(q.lastBit, v, v)
+		for at := 0; at < q8Numbers; at += q.e.lanes() {
+			v := q.e.vector()
+			q.e.VMULPS(operand.Mem{Base: x, Disp: 4 * (q8Numbers*i + at)}, factor, v)
+			if q.e.avx512 {
+				q.e.VPORD(q.lastBit, v, v)
 			} else {
-				q.VPOR(q.lastBit, v, v)
+				q.e.VPOR(q.lastBit, v, v)
 			}
-			q.VCVTPS2DQ(v, v)
+			q.e.VCVTPS2DQ(v, v)
 			list = append(list, v)
 		}
 		q.lowBytes(list, to)
-		q.Label(done)
+		q.e.Label(done)
 	}
-	q.ADDQ(operand.U32(uint32(4*q8Numbers*blocks)), x)
-	q.ADDQ(operand.U32(uint32(q8Bytes*blocks)), y)
+	q.e.ADDQ(operand.U32(uint32(4*q8Numbers*blocks)), x)
+	q.e.ADDQ(operand.U32(uint32(q8Bytes*blocks)), y)
 }
 
 // zeroBlock writes the numbers of a block with the factor 0, which is rare, and goes to done.
 func (q *blockQuantizer) zeroBlock(factor, to operand.Mem, done string) {
-	rare := q.label("zero")
-	q.CMPL(factor, operand.Imm(0))
-	q.JEQ(operand.LabelRef(rare))
-	q.rare = append(q.rare, func() {
-		q.Label(rare)
-		v := q.vector()
-		q.VPXOR(v, v, v)
-		q.VMOVUPS(v, to)
-		q.JMP(operand.LabelRef(done))
+	rare := q.e.label("zero")
+	q.e.CMPL(factor, operand.Imm(0))
+	q.e.JEQ(operand.LabelRef(rare))
+	q.e.rare = append(q.e.rare, func() {
+		q.e.Label(rare)
+		v := q.e.vector()
+		q.e.VPXOR(v, v, v)
+		q.e.VMOVUPS(v, to)
+		q.e.JMP(operand.LabelRef(done))
 	})
 }
 
 // lowBytes writes the low bytes of the integers of a block.
 func (q *blockQuantizer) lowBytes(list []reg.VecVirtual, to operand.Mem) {
-	if q.avx512 {
-		low := q.YMM()
-		q.VPERMT2W(list[1], q.evenWords, list[0])
-		q.VPMOVWB(list[0], low)
-		q.VMOVUPS(low, to)
+	if q.e.avx512 {
+		low := q.e.YMM()
+		q.e.VPERMT2W(list[1], q.evenWords, list[0])
+		q.e.VPMOVWB(list[0], low)
+		q.e.VMOVUPS(low, to)
 		return
 	}
-	q.VMOVUPS(q.inOrder(q.packedBytes(q.VPACKSSWB, q.words(q.VPACKSSDW, list)), q.order), to)
+	q.e.VMOVUPS(q.e.inOrder(q.e.packedBytes(q.e.VPACKSSWB, q.e.words(q.e.VPACKSSDW, list)), q.order), to)
 }
 
 func quantizeRow(e *emitter) {

@@ -354,7 +354,7 @@ func rotateInterleavedAVX512(e *emitter, y, x element) {
 
 // doubler doubles table entries on AVX-512.
 type doubler struct {
-	*emitter
+	e                *emitter
 	low, high, minus reg.VecVirtual
 }
 
@@ -367,14 +367,14 @@ func (e *emitter) newDoubler() *doubler {
 // doubled returns the entries of pairs as (c, c) and (-s, s) alternately.
 func (d *doubler) doubled(cos, sin operand.Mem, pairs int) (c, s []reg.VecVirtual) {
 	for at := 0; at < 4*pairs; at += 64 {
-		cosines, sines, negated := d.keep(cos.Offset(at)), d.keep(sin.Offset(at)), d.ZMM()
-		d.VPXORD(d.minus, sines, negated)
+		cosines, sines, negated := d.e.keep(cos.Offset(at)), d.e.keep(sin.Offset(at)), d.e.ZMM()
+		d.e.VPXORD(d.minus, sines, negated)
 		for _, order := range []reg.VecVirtual{d.low, d.high} {
-			cc, ss := d.ZMM(), d.ZMM()
-			d.VMOVAPS(cosines, cc)
-			d.VPERMT2PS(cosines, order, cc)
-			d.VMOVAPS(negated, ss)
-			d.VPERMT2PS(sines, order, ss)
+			cc, ss := d.e.ZMM(), d.e.ZMM()
+			d.e.VMOVAPS(cosines, cc)
+			d.e.VPERMT2PS(cosines, order, cc)
+			d.e.VMOVAPS(negated, ss)
+			d.e.VPERMT2PS(sines, order, ss)
 			c, s = append(c, cc), append(s, ss)
 		}
 	}

@@ -177,7 +177,7 @@ type headFormat interface {
 // headGroups is where the loop of rotateQuantize stands. Most of it is in memory, as there are
 // too few registers.
 type headGroups struct {
-	*emitter
+	e *emitter
 	headFormat
 	interleaved        bool        // pairs
 	pairs              int         // of a head
@@ -199,15 +199,15 @@ const (
 
 // memory returns what lies from a byte on.
 func (g *headGroups) memory(at int) operand.Mem {
-	from := g.GP64()
-	g.MOVQ(g.line, from)
+	from := g.e.GP64()
+	g.e.MOVQ(g.line, from)
 	return operand.Mem{Base: from, Disp: at}
 }
 
 // newHeadGroups returns the loop before its first heads.
 func (e *emitter) newHeadGroups(interleaved bool) *headGroups {
 	const size = 4 * groupNumbers
-	g := &headGroups{emitter: e, interleaved: interleaved}
+	g := &headGroups{e: e, interleaved: interleaved}
 	for _, local := range []*operand.Mem{&g.line, &g.count, &g.nextCount, &g.buffer, &g.nextBuffer, &g.other, &g.x, &g.xLeft, &g.y, &g.yLeft} {
 		*local = e.AllocLocal(8)
 	}
@@ -233,109 +233,109 @@ func (e *emitter) newHeadGroups(interleaved bool) *headGroups {
 
 // run writes all heads.
 func (g *headGroups) run() {
-	loop, write, next := g.label("heads"), g.label("write"), g.label("next")
-	one := g.keep(g.wide32("one32", 0x3f800000))
+	loop, write, next := g.e.label("heads"), g.e.label("write"), g.e.label("next")
+	one := g.e.keep(g.e.wide32("one32", 0x3f800000))
 	for _, at := range g.kept() {
-		g.VMOVUPS(one, at) // any numbers, of heads that are not there
+		g.e.VMOVUPS(one, at) // any numbers, of heads that are not there
 	}
 	g.arrangeRow()
-	g.Label(loop)
+	g.e.Label(loop)
 	g.take()
 	for _, move := range [][2]operand.Mem{{g.nextCount, g.count}, {g.nextBuffer, g.buffer}} {
-		value := g.GP64()
-		g.MOVQ(move[0], value)
-		g.MOVQ(value, move[1])
+		value := g.e.GP64()
+		g.e.MOVQ(move[0], value)
+		g.e.MOVQ(value, move[1])
 	}
-	g.Comment("1. the next heads")
+	g.e.Comment("1. the next heads")
 	g.rotate(write)
-	g.Comment("2. these heads")
-	g.Label(write)
-	count := g.GP64()
-	g.MOVQ(g.count, count)
-	g.jumpIfZero(count, next)
+	g.e.Comment("2. these heads")
+	g.e.Label(write)
+	count := g.e.GP64()
+	g.e.MOVQ(g.count, count)
+	g.e.jumpIfZero(count, next)
 	g.write(count)
-	g.Label(next)
-	more := g.GP64()
-	g.MOVQ(g.nextCount, more)
-	g.TESTQ(more, more)
-	g.JNZ(operand.LabelRef(loop))
+	g.e.Label(next)
+	more := g.e.GP64()
+	g.e.MOVQ(g.nextCount, more)
+	g.e.TESTQ(more, more)
+	g.e.JNZ(operand.LabelRef(loop))
 }
 
 // rotate rotates the next heads into the other buffer and finds their scales, or goes to
 // the label where there are none.
 func (g *headGroups) rotate(none string) {
-	same := g.label("same")
-	left, count, buffer, x := g.GP64(), g.GP64(), g.GP64(), g.GP64()
-	g.MOVQ(g.x, x)
-	g.MOVQ(g.xLeft, left)
-	g.TESTQ(left, left)
-	g.JNZ(operand.LabelRef(same))
-	g.MOVQ(left, g.nextCount)
-	g.DECQ(g.parameter("tokens"))
-	g.JZ(operand.LabelRef(none))
-	g.nextToken("x", "xTokenStride", float32s)
-	g.nextToken("cos", "tableStride", float32s)
-	g.nextToken("sin", "tableStride", float32s)
+	same := g.e.label("same")
+	left, count, buffer, x := g.e.GP64(), g.e.GP64(), g.e.GP64(), g.e.GP64()
+	g.e.MOVQ(g.x, x)
+	g.e.MOVQ(g.xLeft, left)
+	g.e.TESTQ(left, left)
+	g.e.JNZ(operand.LabelRef(same))
+	g.e.MOVQ(left, g.nextCount)
+	g.e.DECQ(g.e.parameter("tokens"))
+	g.e.JZ(operand.LabelRef(none))
+	g.e.nextToken("x", "xTokenStride", float32s)
+	g.e.nextToken("cos", "tableStride", float32s)
+	g.e.nextToken("sin", "tableStride", float32s)
 	for _, name := range []string{"cos", "sin"} {
-		g.prefetchLines(operand.Mem{Base: g.argument(name), Disp: rowsAhead}, 4*g.pairs)
+		g.e.prefetchLines(operand.Mem{Base: g.e.argument(name), Disp: rowsAhead}, 4*g.pairs)
 	}
 	g.arrangeRow()
-	g.MOVQ(g.parameter("x"), x)
-	g.MOVQ(g.parameter("heads"), left)
-	g.Label(same)
-	g.MOVQ(operand.U32(uint32(groupNumbers/(2*g.pairs))), count)
-	g.CMPQ(left, count)
-	g.moveIf("LT", left, count)
-	g.SUBQ(count, left)
-	g.MOVQ(left, g.xLeft)
-	g.MOVQ(count, g.nextCount)
-	g.MOVQ(g.nextBuffer, buffer)
-	g.XORQ(g.other, buffer)
-	g.MOVQ(buffer, g.nextBuffer)
+	g.e.MOVQ(g.e.parameter("x"), x)
+	g.e.MOVQ(g.e.parameter("heads"), left)
+	g.e.Label(same)
+	g.e.MOVQ(operand.U32(uint32(groupNumbers/(2*g.pairs))), count)
+	g.e.CMPQ(left, count)
+	g.e.moveIf("LT", left, count)
+	g.e.SUBQ(count, left)
+	g.e.MOVQ(left, g.xLeft)
+	g.e.MOVQ(count, g.nextCount)
+	g.e.MOVQ(g.nextBuffer, buffer)
+	g.e.XORQ(g.other, buffer)
+	g.e.MOVQ(buffer, g.nextBuffer)
 	g.rotateUnits(count, buffer, x)
-	g.MOVQ(x, g.x)
+	g.e.MOVQ(x, g.x)
 	g.find(g.kept())
 }
 
 // rotateUnits rotates units into the buffer and finds their largest magnitudes.
 func (g *headGroups) rotateUnits(count, buffer, x reg.GPVirtual) {
-	rotated, unit, stride, largest := g.newHeadRotator(), g.label("unit"), g.GP64(), g.GP64()
-	g.MOVQ(g.parameter("xHeadStride"), stride)
-	g.LEAQ(g.memory(largestAt), largest)
-	g.Label(unit)
+	rotated, unit, stride, largest := g.newHeadRotator(), g.e.label("unit"), g.e.GP64(), g.e.GP64()
+	g.e.MOVQ(g.e.parameter("xHeadStride"), stride)
+	g.e.LEAQ(g.memory(largestAt), largest)
+	g.e.Label(unit)
 	var blocks []reg.VecVirtual
 	for at := 0; at < 4*unitNumbers; at += 8 * g.pairs {
 		if at > 0 { // where there is no other head it is the same one again
-			step := g.GP64()
-			g.XORQ(step, step)
-			g.DECQ(count)
-			g.moveIf("GT", stride, step)
-			g.step(x, step, float32s)
+			step := g.e.GP64()
+			g.e.XORQ(step, step)
+			g.e.DECQ(count)
+			g.e.moveIf("GT", stride, step)
+			g.e.step(x, step, float32s)
 		}
 		blocks = append(blocks, rotated.rotate(operand.Mem{Base: x}, operand.Mem{Base: buffer, Disp: at})...)
 	}
 	g.keepLargest(largest, buffer, blocks)
-	g.step(x, stride, float32s)
-	g.DECQ(count)
-	g.JG(operand.LabelRef(unit))
+	g.e.step(x, stride, float32s)
+	g.e.DECQ(count)
+	g.e.JG(operand.LabelRef(unit))
 	rotated.end()
 }
 
 // keepLargest keeps the largest magnitudes of a unit, and goes behind them and behind the unit.
 func (g *headGroups) keepLargest(largest, buffer reg.GPVirtual, blocks []reg.VecVirtual) {
-	list, size := g.largestMagnitudes(blocks), 4*g.lanes()
+	list, size := g.largestMagnitudes(blocks), 4*g.e.lanes()
 	for i, v := range list {
-		g.VMOVUPS(v, operand.Mem{Base: largest, Disp: size * i})
+		g.e.VMOVUPS(v, operand.Mem{Base: largest, Disp: size * i})
 	}
-	g.ADDQ(operand.I32(int32(size*len(list))), largest)
-	g.ADDQ(operand.I32(4*unitNumbers), buffer)
+	g.e.ADDQ(operand.I32(int32(size*len(list))), largest)
+	g.e.ADDQ(operand.I32(4*unitNumbers), buffer)
 }
 
 // kept returns where the largest magnitudes of all units are.
 func (g *headGroups) kept() (list []operand.Mem) {
 	largest := g.memory(largestAt)
 	for i := range groupUnits * g.keeps() {
-		list = append(list, largest.Offset(4*g.lanes()*i))
+		list = append(list, largest.Offset(4*g.e.lanes()*i))
 	}
 	return list
 }
@@ -350,13 +350,13 @@ type headRotator interface {
 
 // newHeadRotator returns the rotator of whole heads by the row at cos and sin.
 func (g *headGroups) newHeadRotator() headRotator {
-	if !g.avx512 {
+	if !g.e.avx512 {
 		return g.newNarrowHeads()
 	}
-	cos, sin := operand.Mem{Base: g.argument("cos")}, operand.Mem{Base: g.argument("sin")}
-	w := &wideRotator{g, g.newRotator(g.interleaved, cos, sin, g.pairs), []reg.VecVirtual{g.vector(), g.vector()}}
+	cos, sin := operand.Mem{Base: g.e.argument("cos")}, operand.Mem{Base: g.e.argument("sin")}
+	w := &wideRotator{g, g.e.newRotator(g.interleaved, cos, sin, g.pairs), []reg.VecVirtual{g.e.vector(), g.e.vector()}}
 	for _, v := range w.sums {
-		g.clear(v)
+		g.e.clear(v)
 	}
 	return w
 }
@@ -371,10 +371,10 @@ type wideRotator struct {
 func (w *wideRotator) rotate(x, to operand.Mem) (blocks []reg.VecVirtual) {
 	list := w.rotated(x, x.Offset(4*w.pairs))
 	for i, v := range list {
-		w.VMOVUPS(v, to.Offset(64*i))
+		w.e.VMOVUPS(v, to.Offset(64*i))
 	}
 	for i := 0; i < len(list); i += 2 {
-		blocks = append(blocks, w.largerMagnitudes(list[i], list[i+1], w.sums[i/2%2]))
+		blocks = append(blocks, w.e.largerMagnitudes(list[i], list[i+1], w.sums[i/2%2]))
 	}
 	return blocks
 }
@@ -395,62 +395,62 @@ func (e *emitter) largerMagnitudes(a, b, sum reg.VecVirtual) reg.VecVirtual {
 // The magnitude of NaN is NaN.
 func (g *headGroups) largestWithNaN(sums []reg.VecVirtual) {
 	const unordered = operand.U8(3)
-	rare, done := g.label("nan"), g.label("largest")
-	k := g.K()
-	g.VCMPPS(unordered, sums[0], sums[1], k)
-	g.KORTESTW(k, k)
-	g.JNZ(operand.LabelRef(rare))
-	g.Label(done)
+	rare, done := g.e.label("nan"), g.e.label("largest")
+	k := g.e.K()
+	g.e.VCMPPS(unordered, sums[0], sums[1], k)
+	g.e.KORTESTW(k, k)
+	g.e.JNZ(operand.LabelRef(rare))
+	g.e.Label(done)
 	pairs := g.pairs
-	g.rare = append(g.rare, func() {
+	g.e.rare = append(g.e.rare, func() {
 		g.pairs = pairs
-		unit, buffer, largest, left := g.label("unit"), g.GP64(), g.GP64(), g.GP64()
-		g.Label(rare)
-		magnitude := g.keep(g.magnitudes())
-		g.MOVQ(g.nextBuffer, buffer)
-		g.LEAQ(g.memory(largestAt), largest)
-		g.MOVQ(operand.U32(uint32(groupUnits)), left)
-		g.Label(unit)
+		unit, buffer, largest, left := g.e.label("unit"), g.e.GP64(), g.e.GP64(), g.e.GP64()
+		g.e.Label(rare)
+		magnitude := g.e.keep(g.e.magnitudes())
+		g.e.MOVQ(g.nextBuffer, buffer)
+		g.e.LEAQ(g.memory(largestAt), largest)
+		g.e.MOVQ(operand.U32(uint32(groupUnits)), left)
+		g.e.Label(unit)
 		var blocks []reg.VecVirtual
 		for at := 0; at < 4*unitNumbers; at += 128 {
-			a, b := g.vector(), g.vector()
-			g.and(operand.Mem{Base: buffer, Disp: at}, magnitude, a)
-			g.and(operand.Mem{Base: buffer, Disp: at + 64}, magnitude, b)
-			blocks = append(blocks, g.larger(b, a, a))
+			a, b := g.e.vector(), g.e.vector()
+			g.e.and(operand.Mem{Base: buffer, Disp: at}, magnitude, a)
+			g.e.and(operand.Mem{Base: buffer, Disp: at + 64}, magnitude, b)
+			blocks = append(blocks, g.e.larger(b, a, a))
 		}
 		g.keepLargest(largest, buffer, blocks)
-		g.DECQ(left)
-		g.JNZ(operand.LabelRef(unit))
-		g.JMP(operand.LabelRef(done))
+		g.e.DECQ(left)
+		g.e.JNZ(operand.LabelRef(unit))
+		g.e.JMP(operand.LabelRef(done))
 	})
 }
 
 // write writes these heads.
 func (g *headGroups) write(count reg.GPVirtual) {
-	head, same := g.label("head"), g.label("same")
-	y, x, number, left, next := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	head, same := g.e.label("head"), g.e.label("same")
+	y, x, number, left, next := g.e.GP64(), g.e.GP64(), g.e.GP64(), g.e.GP64(), g.e.GP64()
 	write := g.writer()
-	g.MOVQ(g.x, next)
-	g.MOVQ(g.y, y)
-	g.MOVQ(g.buffer, x)
-	g.MOVQ(g.yLeft, left)
-	g.XORQ(number, number)
-	g.Label(head)
-	g.prefetchLines(operand.Mem{Base: next, Disp: headsAhead}, 8*g.pairs)
-	g.step(next, g.argument("xHeadStride"), float32s)
+	g.e.MOVQ(g.x, next)
+	g.e.MOVQ(g.y, y)
+	g.e.MOVQ(g.buffer, x)
+	g.e.MOVQ(g.yLeft, left)
+	g.e.XORQ(number, number)
+	g.e.Label(head)
+	g.e.prefetchLines(operand.Mem{Base: next, Disp: headsAhead}, 8*g.pairs)
+	g.e.step(next, g.e.argument("xHeadStride"), float32s)
 	write(y, x, number)
-	g.INCQ(number)
-	g.ADDQ(g.parameter("yHeadStride"), y)
-	g.DECQ(left)
-	g.JNZ(operand.LabelRef(same))
-	g.nextToken("y", "yTokenStride", g.to)
-	g.MOVQ(g.parameter("y"), y)
-	g.MOVQ(g.parameter("heads"), left)
-	g.Label(same)
-	g.DECQ(count)
-	g.JNZ(operand.LabelRef(head))
-	g.MOVQ(y, g.y)
-	g.MOVQ(left, g.yLeft)
+	g.e.INCQ(number)
+	g.e.ADDQ(g.e.parameter("yHeadStride"), y)
+	g.e.DECQ(left)
+	g.e.JNZ(operand.LabelRef(same))
+	g.e.nextToken("y", "yTokenStride", g.e.to)
+	g.e.MOVQ(g.e.parameter("y"), y)
+	g.e.MOVQ(g.e.parameter("heads"), left)
+	g.e.Label(same)
+	g.e.DECQ(count)
+	g.e.JNZ(operand.LabelRef(head))
+	g.e.MOVQ(y, g.y)
+	g.e.MOVQ(left, g.yLeft)
 }
 
 // blockHeads is heads as blocks of Q8_0.
@@ -461,10 +461,10 @@ type blockHeads struct {
 }
 
 func newBlockHeads(g *headGroups) *blockHeads {
-	b := &blockHeads{g, g.newBlockQuantizer(), nil}
-	for range 16 / g.lanes() {
-		b.next = append(b.next, g.vector())
-		g.clear(b.next[len(b.next)-1])
+	b := &blockHeads{g, g.e.newBlockQuantizer(), nil}
+	for range 16 / g.e.lanes() {
+		b.next = append(b.next, g.e.vector())
+		g.e.clear(b.next[len(b.next)-1])
 	}
 	return b
 }
@@ -472,26 +472,26 @@ func newBlockHeads(g *headGroups) *blockHeads {
 func (b *blockHeads) keeps() int { return 1 }
 
 func (b *blockHeads) largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtual {
-	return []reg.VecVirtual{b.headGroups.largestOfFour(blocks)}
+	return []reg.VecVirtual{b.headGroups.e.largestOfFour(blocks)}
 }
 
 func (b *blockHeads) find(kept []operand.Mem) {
 	for i, next := range b.next {
 		each := len(kept) / len(b.next)
-		b.headGroups.VMOVUPS(b.deltas(b.headGroups.largestOfAll(b.headGroups.keepAll(kept[i*each:][:each]))), next)
+		b.headGroups.e.VMOVUPS(b.deltas(b.headGroups.e.largestOfAll(b.headGroups.e.keepAll(kept[i*each:][:each]))), next)
 	}
 }
 
 func (b *blockHeads) take() {
-	inverses := b.headGroups.vector()
+	inverses := b.headGroups.e.vector()
 	for i, next := range b.next {
-		b.headGroups.VMOVUPS(b.inverses(next, inverses), b.halves.Offset(2*b.headGroups.lanes()*i))
-		b.headGroups.VMOVUPS(inverses, b.factors.Offset(4*b.headGroups.lanes()*i))
+		b.headGroups.e.VMOVUPS(b.inverses(next, inverses), b.halves.Offset(2*b.headGroups.e.lanes()*i))
+		b.headGroups.e.VMOVUPS(inverses, b.factors.Offset(4*b.headGroups.e.lanes()*i))
 	}
 }
 
 func (b *blockHeads) writer() func(y, x, number reg.GPVirtual) {
-	e, blocks := b.headGroups.emitter, 2*b.pairs/q8Numbers
+	e, blocks := b.headGroups.e, 2*b.pairs/q8Numbers
 	return func(y, x, number reg.GPVirtual) {
 		block, at := e.GP64(), e.GP64()
 		e.MOVQ(number, block)
@@ -511,9 +511,9 @@ type scaledHeads struct {
 }
 
 func newScaledHeads(g *headGroups) *scaledHeads {
-	s := &scaledHeads{headGroups: g, next: g.YMM(), these: [2]operand.Mem{g.AllocLocal(32), g.AllocLocal(32)}, first: g.AllocLocal(8)}
-	g.VPXOR(s.next, s.next, s.next)
-	g.MOVQ(g.argument("y"), s.first)
+	s := &scaledHeads{headGroups: g, next: g.e.YMM(), these: [2]operand.Mem{g.e.AllocLocal(32), g.e.AllocLocal(32)}, first: g.e.AllocLocal(8)}
+	g.e.VPXOR(s.next, s.next, s.next)
+	g.e.MOVQ(g.e.argument("y"), s.first)
 	return s
 }
 
@@ -523,7 +523,7 @@ func (s *scaledHeads) largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtua
 	each := 2 * s.pairs / 32
 	for i := range blocks {
 		if i%each > 0 {
-			s.larger(blocks[i], blocks[i/each*each], blocks[i/each*each])
+			s.e.larger(blocks[i], blocks[i/each*each], blocks[i/each*each])
 		}
 	}
 	var list []reg.VecVirtual
@@ -534,41 +534,41 @@ func (s *scaledHeads) largestMagnitudes(blocks []reg.VecVirtual) []reg.VecVirtua
 }
 
 func (s *scaledHeads) find(kept []operand.Mem) {
-	s.VMOVAPS(s.rowScales(s.largestOfHeads(s.keepAll(kept))), s.next)
+	s.e.VMOVAPS(s.e.rowScales(s.largestOfHeads(s.e.keepAll(kept))), s.next)
 }
 
 func (s *scaledHeads) largestOfHeads(kept []reg.VecVirtual) reg.VecVirtual {
 	var fours []reg.VecVirtual
 	for four := range slices.Chunk(kept, 4) {
-		fours = append(fours, s.largestOfFour(four))
+		fours = append(fours, s.e.largestOfFour(four))
 	}
-	amax := s.largestOfAll([]reg.VecVirtual{fours[0], fours[len(fours)-1]}) // what is missing is filled up with others
-	if s.avx512 {
-		amax = s.largestOfAll([]reg.VecVirtual{amax, amax})
+	amax := s.e.largestOfAll([]reg.VecVirtual{fours[0], fours[len(fours)-1]}) // what is missing is filled up with others
+	if s.e.avx512 {
+		amax = s.e.largestOfAll([]reg.VecVirtual{amax, amax})
 	}
 	return amax.AsY().(reg.VecVirtual)
 }
 
 func (s *scaledHeads) take() {
-	s.VMOVUPS(s.inverse(s.next), s.these[0])
-	s.VMOVUPS(s.next, s.these[1])
+	s.e.VMOVUPS(s.e.inverse(s.next), s.these[0])
+	s.e.VMOVUPS(s.next, s.these[1])
 }
 
 func (s *scaledHeads) writer() func(y, x, number reg.GPVirtual) {
-	code := s.rowCoder()
+	code := s.e.rowCoder()
 	return func(y, x, number reg.GPVirtual) {
-		scales := s.GP64()
-		s.MOVQ(y, scales)
-		s.SUBQ(s.first, scales)
-		s.SHRQ(operand.Imm(uint64(bits.TrailingZeros(uint(2*s.pairs)))), scales)
-		s.SHLQ(operand.Imm(2), scales)
-		s.ADDQ(s.parameter("scales"), scales)
-		n := s.GP64()
-		s.MOVQ(operand.U32(uint32(2*s.pairs)), n)
+		scales := s.e.GP64()
+		s.e.MOVQ(y, scales)
+		s.e.SUBQ(s.first, scales)
+		s.e.SHRQ(operand.Imm(uint64(bits.TrailingZeros(uint(2*s.pairs)))), scales)
+		s.e.SHLQ(operand.Imm(2), scales)
+		s.e.ADDQ(s.e.parameter("scales"), scales)
+		n := s.e.GP64()
+		s.e.MOVQ(operand.U32(uint32(2*s.pairs)), n)
 		of := []operand.Mem{s.these[0].Idx(number, 4), s.these[1].Idx(number, 4)}
-		s.writeRow(y, x, n, scales, of, s.byteParts()[:1], func(of []reg.VecVirtual, list []operand.Op) reg.VecVirtual {
-			return code(s.quotients(list, of[1], of[0]))
+		s.e.writeRow(y, x, n, scales, of, s.e.byteParts()[:1], func(of []reg.VecVirtual, list []operand.Op) reg.VecVirtual {
+			return code(s.e.quotients(list, of[1], of[0]))
 		})
-		s.ADDQ(operand.U32(uint32(8*s.pairs)), x)
+		s.e.ADDQ(operand.U32(uint32(8*s.pairs)), x)
 	}
 }

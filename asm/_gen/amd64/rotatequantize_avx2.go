@@ -62,11 +62,11 @@ func (e *emitter) narrowRotator(cos, sin operand.Mem, pairs int) rotator {
 
 // arrangeRow brings a new row into the order of the rotation.
 func (g *headGroups) arrangeRow() {
-	if !g.deinterleaved {
+	if !g.e.deinterleaved {
 		return
 	}
-	g.arranged(operand.Mem{Base: g.argument("cos")}, g.memory(cosAt), g.pairs)
-	g.arranged(operand.Mem{Base: g.argument("sin")}, g.memory(sinAt), g.pairs)
+	g.e.arranged(operand.Mem{Base: g.e.argument("cos")}, g.memory(cosAt), g.pairs)
+	g.e.arranged(operand.Mem{Base: g.e.argument("sin")}, g.memory(sinAt), g.pairs)
 }
 
 // narrowHeads is the headRotator of AVX2.
@@ -77,11 +77,11 @@ type narrowHeads struct {
 }
 
 func (g *headGroups) newNarrowHeads() *narrowHeads {
-	n := &narrowHeads{headGroups: g, magnitude: g.keep(g.magnitudes())}
-	if g.deinterleaved {
+	n := &narrowHeads{headGroups: g, magnitude: g.e.keep(g.e.magnitudes())}
+	if g.e.deinterleaved {
 		n.cos, n.sin = g.memory(cosAt), g.memory(sinAt)
 	} else {
-		n.cos, n.sin = operand.Mem{Base: g.argument("cos")}, operand.Mem{Base: g.argument("sin")}
+		n.cos, n.sin = operand.Mem{Base: g.e.argument("cos")}, operand.Mem{Base: g.e.argument("sin")}
 	}
 	return n
 }
@@ -89,19 +89,19 @@ func (g *headGroups) newNarrowHeads() *narrowHeads {
 func (n *narrowHeads) rotate(x, to operand.Mem) []reg.VecVirtual {
 	blocks := make([]reg.VecVirtual, n.pairs/16)
 	for j := range n.pairs / 8 {
-		first, second := n.rotatedPairs(j, x, x.Offset(4*n.pairs), n.cos, n.sin)
-		i, k := n.places(j, n.pairs)
-		n.VMOVUPS(first, to.Offset(32*i))
-		n.VMOVUPS(second, to.Offset(32*k))
+		first, second := n.e.rotatedPairs(j, x, x.Offset(4*n.pairs), n.cos, n.sin)
+		i, k := n.e.places(j, n.pairs)
+		n.e.VMOVUPS(first, to.Offset(32*i))
+		n.e.VMOVUPS(second, to.Offset(32*k))
 		for _, m := range []struct {
 			block int
 			v     reg.VecVirtual
 		}{{i / 4, first}, {k / 4, second}} {
-			n.VPAND(n.magnitude, m.v, m.v)
+			n.e.VPAND(n.magnitude, m.v, m.v)
 			if largest := blocks[m.block]; largest == nil {
 				blocks[m.block] = m.v
 			} else {
-				n.larger(m.v, largest, largest)
+				n.e.larger(m.v, largest, largest)
 			}
 		}
 	}

@@ -22,7 +22,7 @@ var (
 // avx512Mutants are of what AVX-512 alone has.
 var avx512Mutants = []group{
 	{"avx512/rotate", "asm/_gen/amd64/rotate.go", rotateWide, []fault{
-		{"sign", "x1*c + x2*s", `d.VPXORD(d.minus, sines, negated)`, `d.VMOVAPS(sines, negated)`},
+		{"sign", "x1*c + x2*s", `d.e.VPXORD(d.minus, sines, negated)`, `d.e.VMOVAPS(sines, negated)`},
 		{"lanes", "the halves of a table row change places", `[]reg.VecVirtual{d.low, d.high} {`, `[]reg.VecVirtual{d.high, d.low} {`},
 		{"halves", "the second half of a part is x as the first is", `operand.Mem{Base: r.x, Disp: 16 * x.bytes() * j}`, `operand.Mem{Base: r.x, Disp: 16 * x.bytes() * (j &^ 1)}`},
 		{"second-table", "all vectors of a row are by its first cosines", `cos.Offset(at)`, `cos`},
@@ -123,10 +123,10 @@ var avx512Mutants = []group{
 	}},
 	{"avx512/quantize", "asm/_gen/amd64/quantize.go", quantizeWide, []fault{
 		{"magnitude", "the upper half of a vector is left out of a maximum", `e.VEXTRACTI64X4(operand.Imm(1), v, upper)`, `e.VEXTRACTI64X4(operand.Imm(0), v, upper)`},
-		{"second-half", "the second 16 numbers of a block are the first", `q.VPERMT2W(list[1], q.evenWords, list[0])`, `q.VPERMT2W(list[0], q.evenWords, list[0])`},
-		{"halves", "halves go to even", `q.VPORD(q.lastBit, v, v)`, ``},
+		{"second-half", "the second 16 numbers of a block are the first", `q.e.VPERMT2W(list[1], q.evenWords, list[0])`, `q.e.VPERMT2W(list[0], q.evenWords, list[0])`},
+		{"halves", "halves go to even", `q.e.VPORD(q.lastBit, v, v)`, ``},
 		{"groups", "16 bytes of four blocks change places with those of the next", `even, odd, gather = 0x88, 0xdd`, `even, odd, gather = 0x22, 0x77`},
-		{"largest", "numbers beyond the largest have a larger code", `c.VRANGEPS(smaller, c.largest, z, limited)`, `c.VMOVAPS(z, limited)`},
+		{"largest", "numbers beyond the largest have a larger code", `c.e.VRANGEPS(smaller, c.largest, z, limited)`, `c.e.VMOVAPS(z, limited)`},
 		{"nan", "NaN is the largest number", `e.VMOVDQU8(by, masks[0], bytes)`, ``},
 		{"nan-words", "NaN in the other half of 64 numbers", `e.KUNPCKDQ(masks[0], masks[2], masks[0])`, `e.KUNPCKDQ(masks[2], masks[0], masks[0])`},
 		{"nan-pairs", "NaN in the third and fourth vector is not found", `compare(numbers[last-last/2], numbers[last])`, `compare(numbers[0], numbers[last/2])`},
@@ -136,13 +136,13 @@ var avx512Mutants = []group{
 	}},
 	{"avx512/rotatequantize", "asm/_gen/amd64/rotatequantize.go", rotateQuantizeTests, []fault{
 		{"other-buffer", "heads are written from where the next were rotated", `{g.nextBuffer, g.buffer}`, `{g.other, g.buffer}`},
-		{"token", "all tokens are the first", `g.nextToken("x", "xTokenStride", float32s)`, ``},
-		{"table", "all tokens have the cosines of the first", `g.nextToken("cos", "tableStride", float32s)`, ``},
-		{"y-token", "tokens are written one behind the other", `g.nextToken("y", "yTokenStride", g.to)`, `g.MOVQ(y, g.parameter("y"))`},
+		{"token", "all tokens are the first", `g.e.nextToken("x", "xTokenStride", float32s)`, ``},
+		{"table", "all tokens have the cosines of the first", `g.e.nextToken("cos", "tableStride", float32s)`, ``},
+		{"y-token", "tokens are written one behind the other", `g.e.nextToken("y", "yTokenStride", g.e.to)`, `g.e.MOVQ(y, g.e.parameter("y"))`},
 		{"second", "the second half of a head is the first", `w.rotated(x, x.Offset(4*w.pairs))`, `w.rotated(x, x)`},
-		{"few", "heads beyond those of a token are rotated", `g.moveIf("LT", left, count)`, ``},
+		{"few", "heads beyond those of a token are rotated", `g.e.moveIf("LT", left, count)`, ``},
 		{"nan", "a NaN has no part in a scale", `e.VFMADD231PS(a, b, sum)`, `_ = sum`},
-		{"pair", "of two short heads both are the first", `g.moveIf("GT", stride, step)`, ``},
+		{"pair", "of two short heads both are the first", `g.e.moveIf("GT", stride, step)`, ``},
 		{"scale", "all heads have the scale of the first", `s.these[1].Idx(number, 4)`, `s.these[1]`},
 		{"factor", "numbers are not multiplied by the scale", `e.VMULPS(factor, v, v)`, `_, _ = factor, v`},
 		{"partner", "the second half of a long head follows 32 numbers", `second = operand.Mem{Base: r.y, Index: b.partner, Scale: 1}`, ``},
@@ -154,7 +154,7 @@ var avx512Mutants = []group{
 		{"power", "of a scale the fraction stays, not the exponent", `e.VPANDND(power, fraction, power)`, `e.VPANDD(power, fraction, power)`},
 	}},
 	{"avx512/hadamard", "asm/_gen/amd64/hadamard.go", hadamardWide, []fault{
-		{"third", "the third stage meets what the fourth does", `h.VSHUFF32X4(neighbours, v, v, met)`, `h.VSHUFF32X4(halves, v, v, met)`},
+		{"third", "the third stage meets what the fourth does", `h.e.VSHUFF32X4(neighbours, v, v, met)`, `h.e.VSHUFF32X4(halves, v, v, met)`},
 		{"alternate", "the stages within a vector change the sign of the first", `i/uint32(distance)%2<<31`, `(i/uint32(distance)+1)%2<<31`},
 	}},
 }

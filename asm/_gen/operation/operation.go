@@ -85,15 +85,13 @@ const (
 	IQ4_NL
 	MXFP4
 	NVFP4
-	GGMLMXFP4
-	GGMLNVFP4
 )
 
 // Blocks are ggml's formats with 4 or 5 bits a number.
 var Blocks = []Element{Q4_0, Q4_1, Q5_0, Q5_1, IQ4_NL}
 
-// FP4 are blocks of codes of E2M1, of which ggml's are only read.
-var FP4 = []Element{MXFP4, NVFP4, GGMLMXFP4, GGMLNVFP4}
+// FP4 are blocks of codes of E2M1.
+var FP4 = []Element{MXFP4, NVFP4}
 
 var elements = []struct {
 	name, goType string
@@ -103,7 +101,7 @@ var elements = []struct {
 	F64: {"F64", "float64", 8}, I32: {"I32", "int32", 4}, B32: {"B32", "uint32", 4}, B16: {"B16", "uint16", 2},
 	I8: {"I8", "uint8", 1}, E4M3: {"E4M3", "uint8", 1}, E5M2: {"E5M2", "uint8", 1}, U8: {"U8", "uint8", 1}, U4: {"U4", "uint8", 1}, Q8: {"Q8", "uint8", 1},
 	Q4_0: {"Q4_0", "uint8", 1}, Q4_1: {"Q4_1", "uint8", 1}, Q5_0: {"Q5_0", "uint8", 1}, Q5_1: {"Q5_1", "uint8", 1}, IQ4_NL: {"IQ4_NL", "uint8", 1},
-	MXFP4: {"MXFP4", "uint8", 1}, NVFP4: {"NVFP4", "uint8", 1}, GGMLMXFP4: {"GGMLMXFP4", "uint8", 1}, GGMLNVFP4: {"GGMLNVFP4", "uint8", 1},
+	MXFP4: {"MXFP4", "uint8", 1}, NVFP4: {"NVFP4", "uint8", 1},
 }
 
 // String returns the element as names of operations have it.
@@ -124,7 +122,7 @@ func (e Element) Go() string { return elements[e].goType }
 func (e Element) first(n string) string {
 	if e >= Q8 {
 		numbers := "Block"
-		if e == NVFP4 || e == GGMLNVFP4 {
+		if e == NVFP4 {
 			numbers = e.String() + "Numbers"
 		}
 		n += "/generic." + numbers + "*generic." + e.String() + "Bytes"
@@ -137,8 +135,6 @@ func (e Element) Numbers() int {
 	switch {
 	case e == NVFP4:
 		return 16
-	case e == GGMLNVFP4:
-		return 64
 	case e >= Q8:
 		return 32
 	}

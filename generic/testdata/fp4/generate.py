@@ -1,9 +1,8 @@
 """Golden vectors of MXFP4 and NVFP4.
 
     python3 generate.py            writes vectors.json: blocks by the formulas of OCP MX 1.0 and of torchao, with
-                                   the casts to E2M1 and E4M3 of ml_dtypes, and their numbers; and blocks of
-                                   ggml's formats with what dequantize_row_* of the libggml-base that the package
-                                   pywhispercpp has makes of them. Numbers are hexadecimal bits, big-endian.
+                                   the casts to E2M1 and E4M3 of ml_dtypes, and their numbers. Numbers are
+                                   hexadecimal bits, big-endian.
     python3 generate.py random     writes random.json: of the first 100,663,296 blocks of random in
                                    ../blocks/generate.py, the first 4 bytes of SHA-256 of what torchao makes
                                    of each 1,048,576, in a quarter of an hour
@@ -12,7 +11,6 @@ RCEIL gets them without the lower 16 bits, as bfloat16: torchao rounds logarithm
 some float32. With the versions of requirements.txt the files are the same byte for byte.
 """
 
-import ctypes
 import hashlib
 import importlib.metadata
 import importlib.util
@@ -89,21 +87,6 @@ def nvfp4(x):
     return {"blocks": packed(scale.view(np.uint8), code), "values": bits(code.astype(np.float32) * wide[:, None])}
 
 
-def ggml(name, size, scales, n):
-    package = importlib.metadata.distribution("pywhispercpp")
-    library = next(f for f in package.files if f.name.startswith("libggml-base") and f.name.endswith(".so.0"))
-    read = getattr(ctypes.CDLL(str(package.locate_file(library))), f"dequantize_row_{name}")
-    count = 16 if scales > 1 else 12
-    edges = [0, 1, 2, 7, 8, 0x7E, 0x7F, 0x80, 0x81, 0xFE, 0xFF, 0x38]
-    blocks = ((np.arange(count * size) * 2654435761 >> 13) & 255).astype(np.uint8).reshape(count, size)
-    for i in range(count):
-        for s in range(scales):
-            blocks[i, s] = edges[(i + 5 * s) % len(edges)]
-    values = np.zeros(count * n, np.float32)
-    read(ctypes.c_void_p(blocks.ctypes.data), ctypes.c_void_p(values.ctypes.data), ctypes.c_int64(values.size))
-    return {"blocks": blocks.tobytes().hex(), "values": bits(values)}
-
-
 CHUNKS, CHUNK, CALL = 96, 1 << 20, 1 << 15  # digests, blocks of a digest and of a call
 
 
@@ -144,12 +127,10 @@ def main():
         digests()
         return
     x = numbers()
-    result = {"versions": {p: importlib.metadata.version(p) for p in ("ml_dtypes", "numpy", "pywhispercpp")}, "x": bits(x)}
+    result = {"versions": {p: importlib.metadata.version(p) for p in ("ml_dtypes", "numpy")}, "x": bits(x)}
     for rule in ("floor", "rceil", "even"):
         result["mxfp4" + rule] = mxfp4(x, rule)
     result["nvfp4"] = nvfp4(x)
-    result["ggmlmxfp4"] = ggml("mxfp4", 17, 1, 32)
-    result["ggmlnvfp4"] = ggml("nvfp4", 36, 4, 64)
     text = json.dumps(result, indent=1) + "\n"
     pathlib.Path(__file__).with_name("vectors.json").write_text(text)
 

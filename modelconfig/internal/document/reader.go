@@ -3,137 +3,14 @@
 package document
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 )
-
-// Bounds of a document. Published files have less than 1 MB, 50,000 values and 10 levels.
-const (
-	MaxBytes  = 4 << 20
-	MaxDepth  = 64
-	MaxValues = 1 << 17 // of which each takes up to 400 bytes
-)
-
-// Object is a JSON object. Numbers are json.Number, nulls nil.
-type Object map[string]any
-
-// ParseObject reads a document that is one object. A name that an object has twice is an
-// error; encoding/json would take the last.
-func ParseObject(data []byte) (Object, error) {
-	if len(data) > MaxBytes {
-		return nil, fmt.Errorf("%d bytes, more than %d", len(data), MaxBytes)
-	}
-	d := json.NewDecoder(bytes.NewReader(withoutNonFinite(bytes.TrimPrefix(data, byteOrderMark))))
-	d.UseNumber()
-	values := MaxValues
-	value, err := parseValue(d, 0, &values)
-	if err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("more text after the object")
-	}
-	o, ok := value.(Object)
-	if !ok {
-		return nil, fmt.Errorf("%s, not an object", KindOf(value))
-	}
-	return o, nil
-}
-
-var byteOrderMark = []byte("\uFEFF")
-
-// parseValue reads a value at a depth. left is how many more values there may be.
-func parseValue(d *json.Decoder, depth int, left *int) (any, error) {
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	if *left--; *left < 0 {
-		return nil, fmt.Errorf("more than %d values", MaxValues)
-	}
-	delimiter, ok := token.(json.Delim)
-	if !ok {
-		return token, nil
-	}
-	if depth == MaxDepth {
-		return nil, fmt.Errorf("more than %d levels", MaxDepth)
-	}
-	if delimiter == '[' {
-		list := []any{}
-		for d.More() {
-			value, err := parseValue(d, depth+1, left)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, value)
-		}
-		_, err := d.Token()
-		return list, err
-	}
-	o := Object{}
-	for d.More() {
-		token, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		name := token.(string) // Decoder lets nothing else stand for a name
-		if _, twice := o[name]; twice {
-			return nil, fmt.Errorf("%s appears twice in one object", Quoted(name))
-		}
-		if o[name], err = parseValue(d, depth+1, left); err != nil {
-			return nil, err
-		}
-	}
-	_, err = d.Token()
-	return o, err
-}
-
-// nonFinite are literals that Python writes and JSON does not have (time_step_limit of Mamba
-// models), and the numbers that replace them. These are beyond float64: they do no harm where
-// nothing reads them, and are out of range where something does. Nobody writes such
-// numbers, so kindOf can show the literals again.
-var nonFinite = []struct{ literal, number string }{
-	{"NaN", "0.1e+000999"}, {"Infinity", "0.2e+000999"}, {"-Infinity", "-0.2e+000999"},
-}
-
-// withoutNonFinite replaces the literals by the numbers, between blanks, so that no digit
-// next to them becomes a part of them.
-func withoutNonFinite(data []byte) []byte {
-	var out []byte
-	copied, inString := 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case !inString && (c == 'N' || c == 'I' || c == '-'):
-			for _, n := range nonFinite {
-				if bytes.HasPrefix(data[i:], []byte(n.literal)) {
-					out = fmt.Appendf(append(out, data[copied:i]...), " %s ", n.number)
-					i += len(n.literal) - 1
-					copied = i + 1
-					break
-				}
-			}
-		}
-	}
-	if out == nil {
-		return data
-	}
-	return append(out, data[copied:]...)
-}
 
 func KindOf(value any) string {
 	switch value := value.(type) {
@@ -144,10 +21,8 @@ func KindOf(value any) string {
 	case string:
 		return Quoted(value)
 	case json.Number:
-		for _, n := range nonFinite {
-			if value.String() == n.number {
-				return n.literal
-			}
+		if !isFinite(value) {
+			return value.String()
 		}
 		return "the number " + Shortened(value.String())
 	case []any:
@@ -181,7 +56,7 @@ func NewReader(function string, config []byte) *Reader {
 	r := &Reader{Function: function}
 	var err error
 	r.Keys, err = ParseObject(config)
-	r.FailIf(err != nil, ErrSyntax, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object")
+	r.FailIf(err != nil, ErrSyntax, "config", err, "a JSON object")
 	return r
 }
 
@@ -325,7 +200,12 @@ func ToNumber(v any) (float64, bool) {
 		return 0, false
 	}
 	x, err := strconv.ParseFloat(n.String(), 64)
-	return x, err == nil
+	return x, err == nil && isFinite(n)
+}
+
+// isFinite reports whether a number is one of JSON's, not NaN or an infinity of Python.
+func isFinite(n json.Number) bool {
+	return !strings.HasSuffix(string(n), "NaN") && !strings.HasSuffix(string(n), "Infinity")
 }
 
 func toInteger(v any) (int, bool) {

@@ -21,7 +21,11 @@ const (
 	freqsTensor = "rope_freqs.weight"
 	shortTensor = "rope_factors_short.weight"
 	longTensor  = "rope_factors_long.weight"
+
+	splitKey = "split.tensors.count" // of a file in several parts
 )
+
+var factorTensors = []string{freqsTensor, shortTensor, longTensor}
 
 // GgufRopeKeys are the keys that may follow {arch}.rope.
 var GgufRopeKeys = []string{
@@ -44,16 +48,38 @@ func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
 		rest := key[len(r.prefix):]
 		known, isRope := strings.CutPrefix(key, r.name("rope."))
 		switch subject := document.SubjectOf(rest); {
-		case isRope && slices.Contains(GgufRopeKeys, known):
+		case isRope && slices.Contains(GgufRopeKeys, known), strings.HasPrefix(key, r.prefix) && (isOllamas(rest, arch.Sliding != nil) || ofTower(rest)):
 		case arch.Compressed && key == r.name(CompressBaseKey), arch.RopePattern && key == r.name(PatternKey):
 		case isRope || subject == document.AboutRotation:
-			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", "no such key: llama.cpp does not have it; leave it out if it changes nothing, or set posenc.RotaryConfig directly")
+			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", "no such key: no converter of llama.cpp or ollama writes it; set posenc.RotaryConfig directly, by the code that reads it")
 		case subject == document.AboutOthers && key == r.name("attention.max_alibi_bias"):
 			bias := r.number("attention.max_alibi_bias", 0)
 			r.failIf(bias != 0, document.ErrContradiction, "attention.max_alibi_bias", bias, "0: ALiBi beside rotary positions is not read (set posenc.RotaryConfig directly)")
 		case subject == document.AboutOthers:
-			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", "no such key: llama.cpp does not have it; leave it out if it changes nothing")
+			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", "no such key: no converter of llama.cpp or ollama writes it; set posenc.RotaryConfig directly, by the code that reads it")
 		}
+	}
+}
+
+// checkTensors fails where frequency factors may be missed: without names of tensors, and by names that no
+// loader of llama.cpp asks for.
+func (r *ggufReader) checkTensors(arch *models.GGUFArchitecture) {
+	var used []string
+	if arch.Freqs {
+		used = append(used, freqsTensor)
+	}
+	if arch.LongRoPE {
+		used = append(used, shortTensor, longTensor)
+	}
+	r.failIf(len(r.tensors) == 0 && used != nil && !arch.NeedsFreqs, document.ErrValue, "tensors", "empty",
+		"the names of the file's tensors, and the values of %s if it has them", strings.Join(used, ", "))
+	for _, name := range factorTensors {
+		r.failIf(r.has(name), document.ErrContradiction, name, "a key", "it among tensors")
+	}
+	for _, name := range document.SortedKeys(r.tensors) {
+		tower := strings.HasPrefix(name, "v.") || strings.HasPrefix(name, "a.") || strings.HasPrefix(name, "mm.")
+		r.failIf(strings.Contains(name, "rope_") && !tower && !slices.Contains(factorTensors, name),
+			document.ErrUnknown, "tensors", document.Quoted(name), "no such tensor, because llama.cpp does not read it; set posenc.RotaryConfig directly")
 	}
 }
 
@@ -104,8 +130,8 @@ func (s *ggufScaling) divisors(factors []float64) []float64 {
 	return divisors
 }
 
-func (r *ggufReader) scaling(arch *models.GGUFArchitecture) *ggufScaling {
-	s := &ggufScaling{factor: r.number("rope.scaling.factor", 0), alpha: r.number("rope.scaling.alpha", 0)}
+func (r *ggufReader) scaling(arch *models.GGUFArchitecture, unwritten models.GGUFUnwritten) *ggufScaling {
+	s := &ggufScaling{factor: r.number("rope.scaling.factor", unwritten.Factor), alpha: r.number("rope.scaling.alpha", 0)}
 	legacy, factorKey := r.number("rope.scale_linear", 0), "rope.scaling.factor"
 	r.failIf(s.factor != 0 && legacy != 0 && s.factor != legacy,
 		document.ErrContradiction, "rope.scale_linear", legacy, "%v as rope.scaling.factor says, or only one of the two", s.factor)
@@ -122,7 +148,10 @@ func (r *ggufReader) scaling(arch *models.GGUFArchitecture) *ggufScaling {
 	r.failIf(!(s.attention > 0), document.ErrValue, "rope.scaling.attn_factor", s.attention, "a number above 0")
 	s.originalSize = cmp.Or(r.integer("rope.scaling.original_context_length", 0), r.integer("context_length", 0))
 
-	kind := r.text("rope.scaling.type", "linear")
+	kind := cmp.Or(r.text("rope.scaling.type", ""), unwritten.Type, "linear")
+	if kind == "default" { // of ollama
+		kind = "none"
+	}
 	r.failIf(!slices.Contains([]string{"none", "linear", "yarn", "longrope"}, kind),
 		document.ErrUnknown, "rope.scaling.type", document.Quoted(kind), "none, linear, yarn or longrope; for other rules set posenc.RotaryConfig.InvFreq with package frequency")
 	r.failIf(kind == "none" && s.factor != 1,
@@ -149,6 +178,9 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 		ScaleSoftmax:         arch.Latent,
 	}
 	attention := r.number(factorKey, 1)
+	mscale := r.number(mscaleKey, 0)
+	r.failIf(mscale != 0 && (!yarn || mscale != p.MScaleAllDim) || mscale == 0 && p.MScaleAllDim != 0 && r.written(multiplierKey) != multiplierKey,
+		document.ErrContradiction, mscaleKey, mscale, "mscale_all_dim, which is %v, with type yarn; set posenc.RotaryConfig directly", p.MScaleAllDim)
 	for _, key := range numbers {
 		v := r.number(prefix+key, 0)
 		r.failIf(v != 0 && !yarn, document.ErrContradiction, prefix+key, v, "no such key where rope.scaling.type is %s, or type yarn", document.Quoted(kind))
@@ -162,6 +194,11 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 		p.ExtrapolationFactor = 1
 	}
 	derived := 1 + 0.1*math.Log(max(s.factor, 1))
+	if arch.AttentionOfYaRN {
+		r.failIf(s.attention != 1 && !(math.Abs(s.attention-derived) <= 1e-6*derived),
+			document.ErrContradiction, "rope.scaling.attn_factor", s.attention, "1 or 1 + 0.1·ln(factor) = %.7g, because ollama uses the latter; set posenc.RotaryConfig directly", derived)
+		s.attention, p.AttentionMultiplier = 1, 1
+	}
 	r.failIf(attention != 1 && !(math.Abs(attention-derived) <= 1e-6*derived),
 		document.ErrContradiction, factorKey, attention, "1 or 1 + 0.1·ln(factor) = %.7g, because llama.cpp uses the latter; rope.scaling.attn_factor multiplies it", derived)
 	r.failIf(s.originalSize == 0, document.ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which yarn needs")
@@ -170,6 +207,8 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 		v := r.number(prefix+key, 0)
 		r.failIf(v < 0, document.ErrValue, prefix+key, v, "0 or a number above 0")
 	}
+	fast, slow := cmp.Or(p.BetaFast, 32), cmp.Or(p.BetaSlow, 1)
+	r.failIf(fast < slow, document.ErrValue, prefix+"beta_fast", fast, "at least yarn_beta_slow, which is %v", slow)
 	if p.MScaleAllDim != 0 {
 		r.failIf(arch.LogMultiplier == 0,
 			document.ErrContradiction, multiplierKey, p.MScaleAllDim, "0, because llama.cpp reads it for DeepSeek and Mistral only; rope.scaling.attn_factor multiplies cos and sin")
@@ -177,7 +216,7 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 			// The file has mscale_all_dim/10 in float32; this division undoes it.
 			p.MScaleAllDim = float64(float32(p.MScaleAllDim) / float32(arch.LogMultiplier))
 		}
-		p.MScale = 1
+		p.MScale = cmp.Or(mscale, 1)
 		if arch.EqualMScale {
 			p.MScale = p.MScaleAllDim
 		}
@@ -189,6 +228,9 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 
 func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind string) {
 	s.freqs, s.short, s.long = r.tensor(freqsTensor), r.tensor(shortTensor), r.tensor(longTensor)
+	parts := r.integer(splitKey, 0)
+	r.failIf(s.freqs == nil && s.short == nil && s.long == nil && (arch.Freqs || arch.LongRoPE) && len(r.tensors) < parts,
+		document.ErrValue, "tensors", document.ListText(len(r.tensors)), "the %d tensors that %s counts: those of all parts of the file, one of which may have frequency factors", parts, splitKey)
 	r.failIf(s.freqs != nil && !arch.Freqs,
 		document.ErrContradiction, freqsTensor, "set", "no such tensor, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
 	r.failIf(s.short != nil && !arch.LongRoPE,
@@ -198,6 +240,9 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 	r.failIf((s.short == nil) != (s.long == nil), document.ErrContradiction, shortTensor+" or "+longTensor, "missing", "both tensors or none")
 	r.failIf(s.short != nil && s.freqs != nil, document.ErrContradiction, freqsTensor, "set", "either this tensor or %s and %s", shortTensor, longTensor)
 	r.failIf(kind == "longrope" && s.short == nil, document.ErrValue, "rope.scaling.type", kind, "the tensors %s and %s with it", shortTensor, longTensor)
+	length := r.integer("context_length", 0)
+	r.failIf(arch.AnyType && s.short == nil && s.yarn == nil && s.factor == 1 && length > s.originalSize,
+		document.ErrValue, shortTensor+" and "+longTensor, "missing", "these tensors of the file, since context_length %d is above rope.scaling.original_context_length %d", length, s.originalSize)
 	r.failIf(s.short != nil && s.originalSize == 0,
 		document.ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which %s needs", longTensor)
 	r.failIf((s.freqs != nil || s.short != nil) && (s.yarn != nil || s.alpha != 0),
@@ -205,10 +250,10 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 }
 
 // resize cuts the factors to the pairs of rotaryDim elements: a tensor has those of the layers with most.
-func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
+func (r *ggufReader) resize(s *ggufScaling, rotaryDim, most int) {
 	for i, factors := range []*[]float64{&s.freqs, &s.short, &s.long} {
-		n, name := len(*factors), [...]string{freqsTensor, shortTensor, longTensor}[i]
-		r.failIf(*factors != nil && (n < rotaryDim/2 || n > rotaryDim/2 && !longer), document.ErrValue, name, document.ListText(n), "%d factors, one for each pair", rotaryDim/2)
+		n := len(*factors)
+		r.failIf(*factors != nil && n != most/2, document.ErrValue, factorTensors[i], document.ListText(n), "%d factors, one for each pair", most/2)
 		*factors = (*factors)[:min(n, rotaryDim/2)]
 	}
 }
@@ -232,10 +277,12 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 	}
 
 	m.ContextLength = r.integer("context_length", 0)
+	unwritten := r.unwritten(arch, count)
 	headDim, rotaryDim := r.headSize(arch, count)
-	base := r.base("rope.freq_base", 10000)
-	scaling := r.scaling(arch)
-	layout, axes := r.layoutAndAxes(arch, rotaryDim)
+	r.checkPart(partKey, headDim, rotaryDim)
+	base := r.base("rope.freq_base", cmp.Or(unwritten.Base, 10000))
+	scaling := r.scaling(arch, unwritten)
+	layout, axes := r.layoutAndAxes(arch, rotaryDim, unwritten.Sections)
 	r.failIf(arch.PlainBase && (base != 10000 || scaling.factor != 1 || scaling.yarn != nil || scaling.attention != 1),
 		document.ErrContradiction, "rope.freq_base or rope.scaling", "set", "base 10000 without scaling, because llama.cpp takes no other in this architecture; set posenc.RotaryConfig directly")
 	slides, windowed := r.sliding(arch, count)
@@ -244,6 +291,8 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 		slides[i], windowed = ratio == 0, true
 	}
 	rotates := r.rotating(arch, count, slides, windowed)
+	r.failIf(arch.NeedsFreqs && scaling.freqs == nil && slices.Contains(slides, false),
+		document.ErrValue, freqsTensor, "missing", "this tensor of the file, which llama.cpp requires in this architecture")
 	m.QueryScale, m.ScalesRotating = r.queryScale(arch, scaling.originalSize), arch.QueryScale != models.ScaledNoPE
 
 	sliding := ggufKind{r.integer("attention.key_length_swa", headDim), r.integer("rope.dimension_count_swa", rotaryDim), base, scaling}
@@ -251,6 +300,7 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 		sliding.base = cmp.Or(arch.Sliding.Base, base)
 	}
 	sliding.base = r.base("rope.freq_base_swa", sliding.base)
+	r.checkPart(slidingPartKey, sliding.headDim, sliding.rotaryDim)
 	if arch.Compressed {
 		r.failIf(r.has("rope.freq_base_swa"), document.ErrContradiction, "rope.freq_base_swa", sliding.base, "no such key, because llama.cpp does not use it in this architecture")
 		base = r.base(CompressBaseKey, 0)
@@ -277,7 +327,11 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 		document.ErrContradiction, "rope.scaling.alpha", scaling.alpha, "0 where rope.dimension_count is not the whole head")
 	r.failIf(sliding.rotaryDim != rotaryDim && windowed && (arch.Compressed || arch.Sliding.SameDim),
 		document.ErrContradiction, "rope.dimension_count_swa", sliding.rotaryDim, "%d as in the other layers, because llama.cpp takes the elements of the first layer for all of them; set posenc.RotaryConfig directly", rotaryDim)
-	r.resize(scaling, rotaryDim, arch.HalfOfFull)
+	most := rotaryDim
+	if arch.HalfOfFull && slices.Contains(slides, true) {
+		most = max(rotaryDim, sliding.rotaryDim)
+	}
+	r.resize(scaling, rotaryDim, most)
 	separate := sliding != ggufKind{headDim, rotaryDim, base, sliding.scaling}
 	r.failIf(separate && !arch.Compressed && (!windowed || arch.Sliding.SameBase),
 		document.ErrContradiction, "rope.freq_base_swa, rope.dimension_count_swa or attention.key_length_swa", "different", "what the other layers have, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
@@ -387,9 +441,12 @@ func (r *ggufReader) base(key string, missing float64) float64 {
 	return base
 }
 
-func (r *ggufReader) layoutAndAxes(arch *models.GGUFArchitecture, rotaryDim int) (posenc.Layout, []uint8) {
+func (r *ggufReader) layoutAndAxes(arch *models.GGUFArchitecture, rotaryDim int, unwritten []int) (posenc.Layout, []uint8) {
 	const key = "rope.dimension_sections"
-	sections := r.integers(key, 4)
+	sections := unwritten
+	if r.has(key) || unwritten == nil {
+		sections = r.integers(key, 4)
+	}
 	pairs := 0
 	for _, n := range sections {
 		pairs += n // at most four int32
@@ -464,6 +521,12 @@ func (r *ggufReader) rotating(arch *models.GGUFArchitecture, count int, slides [
 			rotates[i] = rotates[i] && (i+1)%max(interval, 1) == 0 && (recurrent == nil || !recurrent[i])
 		}
 	}
+	if arch.CrossAttention {
+		for _, i := range r.integers(crossAttentionKey, count) {
+			r.failIf(i >= count, document.ErrValue, crossAttentionKey, i, "numbers of layers, below %d", count)
+			rotates[min(i, count-1)] = false
+		}
+	}
 	for _, key := range []string{"attention.head_count", "attention.head_count_kv"} {
 		for i, heads := range r.perLayer(key, count) {
 			rotates[i] = rotates[i] && heads != 0
@@ -481,6 +544,11 @@ func (r *ggufReader) queryScale(arch *models.GGUFArchitecture, original int) *po
 	case models.ScaledBeyondLength:
 		beta, length = r.number(scaleKey, 0), r.integer(lengthKey, 0)
 	case models.ScaledNoPE:
+		floor := r.number(floorKey, 8192)
+		r.failIf(floor != 8192, document.ErrValue, floorKey, floor, "8192; for others set posenc.QueryScaling")
+		if !r.flag(tuningKey, true) {
+			return nil
+		}
 		return &posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1}
 	}
 	if beta == 0 {
@@ -491,9 +559,9 @@ func (r *ggufReader) queryScale(arch *models.GGUFArchitecture, original int) *po
 	return &posenc.QueryScaling{Beta: beta, Length: length}
 }
 
-// Read describes the model of keys, by the code of the architecture if that is not "".
-func Read(keys map[string]any, architecture string) (*description.Description, error) {
-	r := &ggufReader{keys: keys}
+// Read describes the model of keys and tensors, by the code of the architecture if that is not "".
+func Read(keys map[string]any, tensors map[string][]float32, architecture string) (*description.Description, error) {
+	r := &ggufReader{keys: keys, tensors: tensors}
 	const key = "general.architecture"
 	name := r.text(key, "")
 	r.failIf(name == "", document.ErrValue, key, "missing", "the architecture of the model")
@@ -510,7 +578,9 @@ func Read(keys map[string]any, architecture string) (*description.Description, e
 		slices.Sort(known)
 		r.failIf(true, document.ErrUnknown, key, document.Quoted(name), "an architecture in docs/models.md%s; for others set Options.Type to the one whose code is the same, or posenc.RotaryConfig directly, with values from llama.cpp's code", document.NearestNote(name, known))
 	}
+	r.checkTensors(arch)
 	r.checkRopeKeys(arch)
+	r.checkOllama(arch)
 	m := &description.Description{ModelType: name, GGUF: true, Latent: arch.Latent || arch.LatentPart, Traps: arch.Traps}
 	r.model(m, arch)
 	if r.err != nil {

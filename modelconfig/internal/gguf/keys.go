@@ -13,23 +13,47 @@ import (
 
 // ggufReader takes values from the metadata. After the first error it does nothing.
 type ggufReader struct {
-	keys   map[string]any
-	prefix string // the architecture
-	err    error
+	keys    map[string]any
+	tensors map[string][]float32 // nil for those that have no frequency factors
+	prefix  string               // the architecture
+	err     error
 }
 
 // name is the whole key: general keys and names of tensors have no architecture before them.
 func (r *ggufReader) name(key string) string {
-	if strings.HasPrefix(key, "general.") || strings.HasSuffix(key, ".weight") {
+	if strings.HasPrefix(key, "general.") || strings.HasSuffix(key, ".weight") || key == "tensors" || key == splitKey {
 		return key
 	}
-	return r.prefix + key
+	return r.prefix + r.written(key)
 }
 
 func (r *ggufReader) failIf(wrong bool, sentinel error, key string, value any, expected string, args ...any) {
 	if wrong && r.err == nil {
-		r.err = document.ValueError(sentinel, "GGUF", r.name(key), value, expected, args...)
+		args = slices.Clone(args)
+		for i := range args {
+			args[i] = short(args[i])
+		}
+		r.err = document.ValueError(sentinel, "GGUF", r.name(key), short(value), expected, args...)
 	}
+}
+
+// float32Text is a number of a GGUF file, whose numbers are float32.
+type float32Text float64
+
+// Format writes the shortest number that is the same float32, or by the verb where that has digits (%.7g).
+func (x float32Text) Format(f fmt.State, verb rune) {
+	if _, digits := f.Precision(); digits || float64(float32(x)) != float64(x) {
+		fmt.Fprintf(f, fmt.FormatString(f, verb), float64(x))
+		return
+	}
+	fmt.Fprintf(f, fmt.FormatString(f, verb), float32(x))
+}
+
+func short(value any) any {
+	if x, ok := value.(float64); ok {
+		return float32Text(x)
+	}
+	return value
 }
 
 func (r *ggufReader) has(key string) bool { return r.keys[r.name(key)] != nil }
@@ -155,20 +179,18 @@ func layerValues[T any](r *ggufReader, key string, count int, expected string, c
 	})
 }
 
-// tensor returns the factors of a tensor, which are float32 in a file.
+// tensor returns the factors of a tensor; nil if the file does not have it.
 func (r *ggufReader) tensor(name string) []float64 {
-	return read(r, name, nil, "a []float32 or []float64", func(v reflect.Value) ([]float64, bool) {
-		if !isList(v) {
-			return nil, false
-		}
-		most := description.MaxRotaryDim / 2
-		r.failIf(v.Len() == 0 || v.Len() > most, document.ErrValue, name, document.ListText(v.Len()), "one factor for each pair, at most %d", most)
-		return listOf(v, min(v.Len(), most), func(e reflect.Value) (float64, bool) {
-			if !e.CanFloat() {
-				return 0, false
-			}
-			r.failIf(!(e.Float() > 0 && e.Float() <= math.MaxFloat64), document.ErrValue, name, e.Float(), "finite numbers above 0")
-			return e.Float(), true
-		})
-	})
+	values, present := r.tensors[name]
+	if !present || r.err != nil {
+		return nil
+	}
+	most := description.MaxRotaryDim / 2
+	r.failIf(len(values) == 0 || len(values) > most, document.ErrValue, name, document.ListText(len(values)), "its values: one factor for each pair, at most %d", most)
+	factors := make([]float64, min(len(values), most))
+	for i := range factors {
+		factors[i] = float64(values[i])
+		r.failIf(!(factors[i] > 0 && factors[i] <= math.MaxFloat64), document.ErrValue, name, values[i], "finite numbers above 0")
+	}
+	return factors
 }

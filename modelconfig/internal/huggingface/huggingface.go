@@ -56,7 +56,10 @@ func untyped(r *document.Reader) string {
 			return fmt.Sprintf("one: files of %s are read with Options.Type %q", name, modelType)
 		}
 	}
+	message, failed := r.Keys["error"]
 	switch {
+	case failed && message != nil:
+		return "a config.json: this is the answer of a server: " + document.KindOf(message)
 	case r.Has("n_heads") && r.Has("dim"):
 		return "a config.json: this is Meta's params.json or Mistral's; set posenc.RotaryConfig directly, with Layout Interleaved, Base rope_theta and as HeadDim head_dim, else dim/n_heads (qk_rope_head_dim of latent attention), or with the InvFreq of frequency.Llama3 where use_scaled_rope is true, or of frequency.YaRN with the object yarn"
 	case r.Has("speculators_model_type"):

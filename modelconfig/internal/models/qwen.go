@@ -49,9 +49,10 @@ var qwenModels = Vendor{
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "dream", Also: []string{"qwen", "qwen2", "qwen2moe", "qwen3", "qwen3moe", "rnd1"}, Layout: NeoX},
-		{Name: "qwen3tts", Also: []string{"qwen3vl", "qwen3vlmoe"}, Layout: NeoX, Axes: InterleavedAxes, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
+		{Name: "qwen3vl", Also: []string{"qwen3vlmoe"}, Layout: NeoX, Axes: InterleavedAxes, Unwritten: &GGUFUnwritten{Always: true, Sections: []int{24, 20, 20}}, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
+		{Name: "qwen3tts", Layout: NeoX, Axes: InterleavedAxes, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
 		{Name: "qwen4exp", Layout: NeoX, Axes: InterleavedAxes, AttentionInterval: 4, Indexer: &GGUFIndexer{Layout: NeoX}, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
-		{Name: "qwen2vl", Layout: NeoX, Axes: SectionedAxes},
+		{Name: "qwen2vl", Also: []string{"qwen25vl"}, Layout: NeoX, Axes: SectionedAxes},
 		{Name: "qwen35", Also: []string{"qwen35moe"}, Layout: NeoX, Axes: InterleavedAxes, AttentionInterval: 4, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
 		{Name: "qwen3next", Layout: NeoX, AttentionInterval: 4},
 	},

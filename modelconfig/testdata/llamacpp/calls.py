@@ -161,16 +161,20 @@ def question(arch, change):
 
 
 def loaders(source):
-    """The keys that the loader of each architecture reads, and whether they must be there."""
+    """The keys and the tensors of frequency factors that the loader of each architecture reads, and whether
+    they must be there."""
     names = dict(re.findall(r'\{\s*(LLM_ARCH_\w+),\s*"([^"]+)"\s*\}', (source / "llama-arch.cpp").read_text()))
     key_names = dict(re.findall(r'\{\s*(LLM_KV_\w+),\s*"(?:%s\.)?([^"]+)"\s*\}', (source / "llama-arch.cpp").read_text()))
     model = (source / "llama-model.cpp").read_text()
     header = (source / "models" / "models.h").read_text()
     bases = dict(re.findall(r"struct (llama_model_\w+)\s*: public (llama_model_\w+)", header))
-    bodies = {}
+    bodies, tensors = {}, {}
     for file in sorted((source / "models").glob("*.cpp")):
         for m in re.finditer(r"^void (llama_model_\w+)::load_arch_hparams\(.*?^}", file.read_text(), re.M | re.S):
             bodies[m[1]] = m[0]
+        for m in re.finditer(r"^void (llama_model_\w+)::load_arch_tensors\(.*?^}", file.read_text(), re.M | re.S):
+            tensors[m[1]] = m[0]
+    tensor_names = {"LLM_TENSOR_ROPE_FREQS": FREQS, "LLM_TENSOR_ROPE_FACTORS_SHORT": SHORT, "LLM_TENSOR_ROPE_FACTORS_LONG": LONG}
     common = re.search(r"^void llama_model_base::load_hparams\(.*?^}", model, re.M | re.S)[0]
     pattern = re.search(r"^void llama_model_base::load_swa_pattern\(.*?^}", model, re.M | re.S)[0]
 
@@ -184,16 +188,27 @@ def loaders(source):
             found |= reads(bodies[base])
         return found
 
+    def factors(body):
+        found = {}
+        for m in re.finditer(r"create_tensor\(tn\((LLM_TENSOR_ROPE_F\w+),[^;]*;", body):
+            found[tensor_names[m[1]]] = "TENSOR_NOT_REQUIRED" not in m[0]
+        for base in re.findall(r"(llama_model_\w+)::load_arch_tensors\(ml\)", body):
+            found |= factors(tensors[base])
+        return found
+
+    def inherited(cls, table):
+        while cls not in table and cls in bases:
+            cls = bases[cls]
+        return table.get(cls)
+
     of = {}
     for arch, name in names.items():
         m = re.search(rf"case {arch}:(?:\s*case LLM_ARCH_\w+:)*\s*return new (\w+)\(", model)
         if not m:
             continue
-        cls = m[1]
-        while cls not in bodies and cls in bases:
-            cls = bases[cls]
-        if cls in bodies:
-            of[name] = reads(bodies[cls])
+        body = inherited(m[1], bodies)
+        if body:
+            of[name] = {"reads": reads(body), "factors": factors(inherited(m[1], tensors) or "")}
     return reads(common), of
 
 
@@ -260,7 +275,7 @@ def main(program, checkout, version, *only):
         arguments = call | {"sections": call["sections"] if len(axes) > 1 else None}
         call["rotated"] = ask({"rotate": arguments, "headDim": call["n_dims"], "positions": axes, "divisors": divisors})["rotated"][0]
     packed = {"version": version, "calls": distinct, "common": common, "architectures": {
-        name: {"reads": own[name], "keys": usual(name), "cases": cases} for name, cases in answers.items()}}
+        name: own[name] | {"keys": usual(name), "cases": cases} for name, cases in answers.items()}}
     (here / "calls.json.gz").write_bytes(gzip.compress(json.dumps(packed, sort_keys=True).encode(), 9, mtime=0))
 
 

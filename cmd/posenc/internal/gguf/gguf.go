@@ -1,5 +1,5 @@
-// Package gguf reads of a GGUF file what package modelconfig asks for: the metadata and the
-// tensors of frequency factors. It reads the header once, from front to back, and keeps
+// Package gguf reads of a GGUF file what package modelconfig asks for: the metadata, the names of
+// tensors, and the values of those of frequency factors. It reads the header once, from front to back, and keeps
 // little of it: reading takes a few megabytes, for any lengths that a file claims.
 //
 // The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -61,47 +62,58 @@ var sizes = [...]int{
 // tensorFloat32 is the type of tensors whose numbers are float32.
 const tensorFloat32 = 0
 
-// factorTensors are the tensors that modelconfig.GGUF takes.
+// factorTensors are the tensors whose values modelconfig.GGUF takes.
 var factorTensors = []string{"rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight"}
 
-// Read reads a file of size bytes. The result is what modelconfig.GGUF takes. It has no
+// Read reads a file of size bytes. The results are what modelconfig.GGUF takes. There are no
 // keys of the tokenizer. Of a file in several parts it reads the one that it is given, which
-// has to be the first. Errors wrap ErrFile, or are those of f.
-func Read(f io.ReaderAt, size int64) (map[string]any, error) {
+// has to be the first, and Tensors reads the others. Errors wrap ErrFile, or are those of f.
+func Read(f io.ReaderAt, size int64) (map[string]any, map[string][]float32, error) {
+	return readPart(f, size, true)
+}
+
+// Tensors reads the tensors of a further part of a file.
+func Tensors(f io.ReaderAt, size int64) (map[string][]float32, error) {
+	_, tensors, err := readPart(f, size, false)
+	return tensors, err
+}
+
+func readPart(f io.ReaderAt, size int64, first bool) (map[string]any, map[string][]float32, error) {
 	end := min(size, mostHeader)
 	h := &header{
 		in: bufio.NewReaderSize(io.NewSectionReader(f, 0, end), 1<<16), order: binary.LittleEndian,
-		end: uint64(end), cut: end < size, at: "the first bytes", keys: map[string]any{},
+		end: uint64(end), cut: end < size, at: "the first bytes", keys: map[string]any{}, tensors: map[string][]float32{},
 	}
-	tensors := h.read()
+	places := h.read(first)
 	if h.err != nil {
-		return nil, h.err
+		return nil, nil, h.err
 	}
 	for _, name := range factorTensors {
-		t, found := tensors[name]
+		t, found := places[name]
 		if !found {
 			continue
 		}
 		factors, err := h.factors(f, size, name, t)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		h.keys[name] = factors
+		h.tensors[name] = factors
 	}
-	return h.keys, nil
+	return h.keys, h.tensors, nil
 }
 
 // header reads the header of a file. After the first error it reads nothing.
 type header struct {
-	in    *bufio.Reader
-	order binary.ByteOrder
-	done  uint64 // bytes that have been read
-	end   uint64 // bytes that there are
-	cut   bool   // the file goes on after end
-	at    string // what is read, for errors
-	kept  int    // bytes of memory
-	keys  map[string]any
-	err   error
+	in      *bufio.Reader
+	order   binary.ByteOrder
+	done    uint64 // bytes that have been read
+	end     uint64 // bytes that there are
+	cut     bool   // the file goes on after end
+	at      string // what is read, for errors
+	kept    int    // bytes of memory
+	keys    map[string]any
+	tensors map[string][]float32
+	err     error
 }
 
 // tensor is where the numbers of a tensor are.
@@ -117,8 +129,8 @@ func (h *header) fail(format string, args ...any) {
 	}
 }
 
-// read fills keys and returns the tensors of frequency factors.
-func (h *header) read() map[string]tensor {
+// read fills keys and the names of tensors, and returns where those of frequency factors are.
+func (h *header) read(first bool) map[string]tensor {
 	if magic := h.bytes(uint64(len(Magic))); h.err == nil && string(magic) != Magic {
 		h.fail("they are %q, want %q", magic, Magic)
 	}
@@ -141,25 +153,24 @@ func (h *header) read() map[string]tensor {
 		h.at = fmt.Sprintf("key %d of %d", i+1, keyCount)
 		h.key()
 	}
-	if part, ok := h.keys["split.no"].(uint16); ok && part != 0 {
+	if part, ok := h.keys["split.no"].(uint16); ok && first && part != 0 {
 		h.at = "split.no"
 		h.fail("this is part %d of a file in several; want the first, which has the keys", part+1)
 	}
-	tensors := map[string]tensor{}
+	places := map[string]tensor{}
 	for i := uint64(0); i < tensorCount && h.err == nil; i++ {
 		h.at = fmt.Sprintf("tensor %d of %d", i+1, tensorCount)
 		name, t := h.tensor()
-		for _, wanted := range factorTensors {
-			if name != wanted {
-				continue
-			}
-			if _, twice := tensors[name]; twice {
-				h.fail("it appears twice")
-			}
-			tensors[name] = t
+		if _, twice := h.tensors[name]; twice {
+			h.fail("it appears twice")
+		}
+		h.keep(len(name) + valueBytes)
+		h.tensors[name] = nil
+		if slices.Contains(factorTensors, name) {
+			places[name] = t
 		}
 	}
-	return tensors
+	return places
 }
 
 // key reads a key and its value.
@@ -430,7 +441,7 @@ func (h *header) short(format string, args ...any) {
 // keep counts memory.
 func (h *header) keep(n int) {
 	if h.kept += n; h.kept > mostKept {
-		h.fail("keys and values of more than %d bytes", mostKept)
+		h.fail("keys, values and names of more than %d bytes", mostKept)
 	}
 }
 

@@ -15,10 +15,12 @@ import (
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
-// files are those that the package gguf of Python wrote.
-var files = testkit.Must(filepath.Glob("../../testdata/gguf/*.gguf"))
+// files are those that the package gguf of Python wrote, without parts of one.
+var files = slices.DeleteFunc(testkit.Must(filepath.Glob("../../testdata/gguf/*.gguf")), func(path string) bool {
+	return strings.Contains(path, "-of-")
+})
 
-func readBytes(data []byte) (map[string]any, error) {
+func readBytes(data []byte) (map[string]any, map[string][]float32, error) {
 	return Read(bytes.NewReader(data), int64(len(data)))
 }
 
@@ -26,7 +28,8 @@ func readBytes(data []byte) (map[string]any, error) {
 // byte orders.
 func TestRead(t *testing.T) {
 	for _, name := range []string{"Llama-3.1-8B", "big-endian"} {
-		keys := testkit.Must(readBytes(testkit.ReadGolden("../../testdata/gguf/" + name + ".gguf")))
+		keys, tensors, err := readBytes(testkit.ReadGolden("../../testdata/gguf/" + name + ".gguf"))
+		testkit.NoError(t, err)
 		for key, want := range map[string]any{
 			"general.architecture": "llama", "general.name": name, "llama.block_count": uint32(32), "llama.context_length": uint32(131072),
 			"llama.embedding_length": uint32(4096), "llama.attention.head_count": uint32(32), "llama.rope.freq_base": float32(500000), "llama.rope.dimension_count": uint32(128),
@@ -35,9 +38,11 @@ func TestRead(t *testing.T) {
 				t.Errorf("%s: %s is %v, want %v", name, key, keys[key], want)
 			}
 		}
-		factors, _ := keys["rope_freqs.weight"].([]float32)
-		if len(factors) != 64 || factors[0] != 1 || factors[63] != 8 {
+		if factors := tensors["rope_freqs.weight"]; len(factors) != 64 || factors[0] != 1 || factors[63] != 8 {
 			t.Errorf("%s: factors %v", name, factors)
+		}
+		if values, has := tensors["output_norm.weight"]; !has || values != nil || len(tensors) != 2 {
+			t.Errorf("%s: tensors %v", name, tensors)
 		}
 		for key := range keys {
 			if strings.HasPrefix(key, "tokenizer.") {
@@ -45,7 +50,8 @@ func TestRead(t *testing.T) {
 			}
 		}
 	}
-	keys := testkit.Must(readBytes(testkit.ReadGolden("../../testdata/gguf/Phi-3-mini-128k-instruct.gguf")))
+	_, tensors, err := readBytes(testkit.ReadGolden("../../testdata/gguf/Phi-3-mini-128k-instruct.gguf"))
+	testkit.NoError(t, err)
 	var config struct {
 		Scaling struct {
 			Short []float32 `json:"short_factor"`
@@ -53,12 +59,11 @@ func TestRead(t *testing.T) {
 		} `json:"rope_scaling"`
 	}
 	testkit.NoError(t, json.Unmarshal(testkit.ReadGolden("../../../../modelconfig/testdata/transformers/configs/Phi-3-mini-128k-instruct.json"), &config))
-	short, _ := keys["rope_factors_short.weight"].([]float32)
-	long, _ := keys["rope_factors_long.weight"].([]float32)
+	short, long := tensors["rope_factors_short.weight"], tensors["rope_factors_long.weight"]
 	if len(short) != 48 || !slices.Equal(short, config.Scaling.Short) || !slices.Equal(long, config.Scaling.Long) {
 		t.Errorf("factors %v and %v", short, long)
 	}
-	keys, err := readBytes(testkit.ReadGolden("../../testdata/gguf/Qwen2.5-VL-7B-Instruct.gguf"))
+	keys, _, err := readBytes(testkit.ReadGolden("../../testdata/gguf/Qwen2.5-VL-7B-Instruct.gguf"))
 	if sections, _ := keys["qwen2vl.rope.dimension_sections"].([]any); err != nil || !slices.Equal(sections, []any{int32(16), int32(24), int32(24), int32(0)}) {
 		t.Errorf("sections %v, %v", sections, err)
 	}
@@ -69,13 +74,13 @@ func TestRead(t *testing.T) {
 func TestTruncated(t *testing.T) {
 	for _, path := range files {
 		data := testkit.ReadGolden(path)
-		whole, err := readBytes(data)
+		whole, _, err := readBytes(data)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 		last := -1 // the longest that is an error
 		for n := range len(data) {
-			keys, err := readBytes(data[:n])
+			keys, _, err := readBytes(data[:n])
 			if err == nil {
 				if len(keys) != len(whole) {
 					t.Fatalf("%s: %d of %d bytes have %d keys", path, n, len(data), len(keys))
@@ -128,6 +133,10 @@ func TestHostile(t *testing.T) {
 	for i := range 1 << 16 {
 		many.add(strings.Repeat("k", 256)+string(rune(0x100+i)), uint32(typeUint8), uint8(0))
 	}
+	names := newHeader(1<<16, 0)
+	for i := range 1 << 16 {
+		names.add(strings.Repeat("t", 256)+string(rune(0x100+i)), uint32(1), uint64(4), uint32(0), uint64(0))
+	}
 	full := make([]byte, 1<<20)
 	tests := map[string]struct {
 		data []byte
@@ -147,6 +156,7 @@ func TestHostile(t *testing.T) {
 		"texts":            {newHeader(0, 1).add("tokenizer.x", uint32(typeArray), uint32(typeString), uint64(2), "", uint64(1<<63)).Bytes(), "truncated"},
 		"lists of lists":   {nested.Bytes(), "a list of lists"},
 		"names of 16 MB":   {many.Bytes(), "more than 16777216 bytes"},
+		"tensors of 16 MB": {names.Bytes(), "more than 16777216 bytes"},
 		"bool":             {newHeader(0, 1).add("x", uint32(typeBool), uint8(2)).Bytes(), "a bool of 2"},
 		"key twice":        {newHeader(0, 2).add("x", uint32(0), uint8(0), "x", uint32(0), uint8(0)).Bytes(), "twice"},
 		"second part":      {newHeader(0, 1).add("split.no", uint32(typeUint16), uint16(1)).Bytes(), "part 2 of a file in several"},
@@ -157,11 +167,12 @@ func TestHostile(t *testing.T) {
 		"factors beyond":   {newHeader(1, 0).add("rope_freqs.weight", uint32(1), uint64(4), uint32(0), uint64(math.MaxUint64), full).Bytes(), "truncated"},
 		"alignment":        {newHeader(1, 1).add("general.alignment", uint32(typeUint32), uint32(0), "rope_freqs.weight", uint32(1), uint64(4), uint32(0), uint64(0), full).Bytes(), "a power of two"},
 		"alignment's type": {newHeader(1, 1).add("general.alignment", uint32(typeString), "32", "rope_freqs.weight", uint32(1), uint64(4), uint32(0), uint64(0), full).Bytes(), "a power of two"},
+		"tensor twice":     {newHeader(2, 0).add("x", uint32(1), uint64(1), uint32(0), uint64(0), "x", uint32(1), uint64(1), uint32(0), uint64(0)).Bytes(), "twice"},
 		"factors twice":    {newHeader(2, 0).add("rope_freqs.weight", uint32(1), uint64(1), uint32(0), uint64(0), "rope_freqs.weight", uint32(1), uint64(1), uint32(0), uint64(0)).Bytes(), "twice"},
 	}
 	for name, test := range tests {
 		before := testkit.AllocatedBytes()
-		_, err := readBytes(test.data)
+		_, _, err := readBytes(test.data)
 		took := testkit.AllocatedBytes() - before
 		if err == nil || !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q", name, err, test.want)
@@ -191,7 +202,7 @@ func TestEndless(t *testing.T) {
 		"texts": newHeader(0, 1).add("tokenizer.x", uint32(typeArray), uint32(typeString), uint64(1<<40)),
 		"text":  newHeader(0, 1).add("x", uint32(typeString), uint64(1<<49)),
 	} {
-		_, err := Read(endless{begin.Bytes()}, size)
+		_, _, err := Read(endless{begin.Bytes()}, size)
 		if !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), "a header has at most") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -205,7 +216,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(newHeader(0, 1).add("x", uint32(typeArray), uint32(typeString), uint64(2), "a", "b").Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		keys, err := readBytes(data)
+		keys, tensors, err := readBytes(data)
 		if err != nil {
 			if !errors.Is(err, ErrFile) || len(err.Error()) > 1000 {
 				t.Fatal(err)
@@ -213,7 +224,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		// Errors of modelconfig are tested there; here it must come back.
-		if model, err := modelconfig.GGUF(keys); (model == nil) != (err != nil) {
+		if model, err := modelconfig.GGUF(keys, tensors); (model == nil) != (err != nil) {
 			t.Fatal(model, err)
 		}
 	})

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/gguf"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
@@ -89,11 +91,14 @@ func (s *Source) read(f io.ReaderAt, size int64) error {
 	letters := make([]byte, len(gguf.Magic))
 	if n, _ := f.ReadAt(letters, 0); string(letters[:n]) == gguf.Magic {
 		s.Format = GGUF
-		keys, err := gguf.Read(f, size)
+		keys, tensors, err := gguf.Read(f, size)
+		if err == nil {
+			err = addParts(s.Path, keys["split.count"], tensors)
+		}
 		if err != nil {
 			return err
 		}
-		s.Model, err = modelconfig.GGUF(keys)
+		s.Model, err = modelconfig.GGUF(keys, tensors)
 		return err
 	}
 	s.Format = HuggingFace
@@ -107,11 +112,39 @@ func (s *Source) read(f io.ReaderAt, size int64) error {
 	return err
 }
 
+// addParts adds the tensors of the further parts of a GGUF file, where they lie beside the first under the names
+// that llama.cpp gives to all: X-00001-of-00003.gguf.
+func addParts(path string, count any, tensors map[string][]float32) error {
+	parts, _ := count.(uint16)
+	begin, named := strings.CutSuffix(path, fmt.Sprintf("-00001-of-%05d.gguf", parts))
+	for part := 2; named && part <= int(parts); part++ {
+		f, err := os.Open(fmt.Sprintf("%s-%05d-of-%05d.gguf", begin, part, parts))
+		if errors.Is(err, os.ErrNotExist) {
+			return nil // modelconfig.GGUF says where it needs them
+		}
+		if err == nil {
+			err = addPart(f, tensors)
+		}
+		if err != nil {
+			return fmt.Errorf("part %d of %d: %w", part, parts, err)
+		}
+	}
+	return nil
+}
+
+func addPart(f *os.File, tensors map[string][]float32) error {
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	more, err := gguf.Tensors(f, info.Size())
+	maps.Copy(tensors, more)
+	return err
+}
+
 // readConfig reads a config.json of a text model, of a vision tower, or of both.
 func (s *Source) readConfig(config []byte) error {
-	if trimmed := bytes.TrimLeft(bytes.TrimPrefix(config, []byte("\uFEFF")), " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
-		return errors.New("neither a JSON object nor a GGUF file")
-	}
 	var err error
 	s.Model, err = modelconfig.HuggingFace(config)
 	s.Vision, s.VisionErr = modelconfig.HuggingFaceVision(config)

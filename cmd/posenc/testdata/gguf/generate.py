@@ -23,9 +23,11 @@ def config(name):
     return c.get("text_config", c)
 
 
-def write(name, arch, fill, tensors=(), big=False):
-    """The keys that files of all architectures have, those that fill adds, and tensors."""
-    w = gguf.GGUFWriter(FOLDER / f"{name}.gguf", arch, endianess=gguf.GGUFEndian.BIG if big else gguf.GGUFEndian.LITTLE)
+def write(name, arch, fill, tensors=(), big=False, split=False):
+    """The keys that files of all architectures have, those that fill adds, and tensors. If split, the first part
+    has the keys, and each other part a tensor."""
+    parts = {"split_max_tensors": 1, "small_first_shard": True} if split else {}
+    w = gguf.GGUFWriter(FOLDER / f"{name}.gguf", arch, endianess=gguf.GGUFEndian.BIG if big else gguf.GGUFEndian.LITTLE, **parts)
     w.add_name(name)
     w.add_tokenizer_model("gpt2")
     w.add_token_list(["<s>", "", "a", "bc", "\u00e4"])
@@ -68,14 +70,34 @@ def llama3_factors(c):
     return factors
 
 
-def llama(name, big=False, factors=True):
+def llama(name, big=False, factors=True, split=False):
     c = config("Llama-3.1-8B")
 
     def fill(w):
         usual(w, c)
         w.add_rope_dimension_count(c["hidden_size"] // c["num_attention_heads"])
 
-    write(name, "llama", fill, [("rope_freqs.weight", llama3_factors(c))] if factors else [], big)
+    write(name, "llama", fill, [("rope_freqs.weight", llama3_factors(c))] if factors else [], big, split)
+
+
+def gemma4(name, factors=True):
+    c = config("gemma-4-E2B-it")
+    rope, dim, slides = c["rope_parameters"], c["global_head_dim"], [t == "sliding_attention" for t in c["layer_types"]]
+    turning = int(dim * rope["full_attention"]["partial_rotary_factor"]) // 2
+
+    def fill(w):
+        usual(w, c, base=False)
+        w.add_key_length(dim)
+        w.add_key_length_swa(c["head_dim"])
+        w.add_rope_dimension_count(dim)
+        w.add_rope_dimension_count_swa(c["head_dim"])
+        w.add_rope_freq_base(rope["full_attention"]["rope_theta"])
+        w.add_rope_freq_base_swa(rope["sliding_attention"]["rope_theta"])
+        w.add_sliding_window(c["sliding_window"])
+        w.add_sliding_window_pattern(slides)
+        w.add_shared_kv_layers(c["num_kv_shared_layers"])
+
+    write(name, "gemma4", fill, [("rope_freqs.weight", [1.0]*turning + [1e30]*(dim//2 - turning))] if factors else [])
 
 
 def gemma3():
@@ -153,6 +175,9 @@ def gpt_oss():
 llama("Llama-3.1-8B")
 llama("big-endian", big=True)
 llama("without-factors", factors=False)
+llama("split", split=True)
+gemma4("gemma-4-E2B-it")
+gemma4("gemma-4-without-factors", factors=False)
 gemma3()
 deepseek2()
 phi3()
