@@ -121,13 +121,20 @@ func (p *RopeParameters) AttentionFactor() float64 {
 	if factor, ok := p.Positive("attention_factor"); ok {
 		return factor
 	}
+	if p.RopeType != "yarn" {
+		return 0
+	}
+	// A class with a base of its own for such objects derives the factor in them.
+	p.FailIf(p.OfKind && p.Kind.AttentionFactor != 0 && p.Kind.BlockBase != 0, document.ErrValue, "attention_factor", "absent", "a number: without it transformers derives one here, the model's own code has %v", p.Kind.AttentionFactor)
 	return p.Kind.AttentionFactor
 }
 
-// nomicDynamicNTK: the factor is for sequences beyond max_trained_positions.
+// nomicDynamicNTK: the factor is for sequences beyond max_trained_positions. Rules of rope parameters go by
+// max_position_embeddings.
 func nomicDynamicNTK(p *RopeParameters) description.Rule {
 	factor, ok := p.Model.Positive("rotary_scaling_factor")
 	if !ok {
+		p.Positions = p.Model.IntegerOr([]string{"max_position_embeddings"}, p.Type.Positions)
 		return description.Rule{}
 	}
 	p.Model.FailIf(p.RopeType != "default", document.ErrContradiction, "rotary_scaling_factor", factor, "no such key together with rope_type %s", p.RopeType)
@@ -149,6 +156,18 @@ func phi3SmallRule(p *RopeParameters) description.Rule {
 	for _, key := range []string{"short_mscale", "long_mscale"} {
 		p.FailIf(p.Optional(key) == 0 && p.RopeType == "longrope", document.ErrValue, key, document.KindOf(p.Lookup(key)), "a number above 0: without it the authors' code and SGLang's scale differently")
 	}
+	return description.Rule{}
+}
+
+// longRoPEOnly is of types whose class takes no other rule.
+func longRoPEOnly(p *RopeParameters) description.Rule {
+	p.FailIf(p.RopeType != "default" && p.RopeType != "longrope", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default or longrope: the class of this type has no other rule (use posenc.RotaryConfig with InvFreq)")
+	return description.Rule{}
+}
+
+// plainSections: a program that serves models of this type has no other rule for several axes.
+func plainSections(p *RopeParameters) description.Rule {
+	p.FailIf(p.RopeType != "default" && p.Has("mrope_section"), document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default together with mrope_section: vLLM refuses other rules for positions of several axes, SGLang scales (use posenc.RotaryConfig with InvFreq and Axes)")
 	return description.Rule{}
 }
 

@@ -189,9 +189,9 @@ def size_documents(name, cls):
         for part in (0.5, None):
             yield {**start, **few, k: part}
     for k in COMPUTED:
-        if k in fields or hasattr(config, k):
+        if k in fields or k in vars(config):
             yield {**start, **few, k: None}
-            if isinstance(getattr(config, k), int) and k not in ("head_dim", "sliding_window"):
+            if isinstance(vars(config).get(k), int) and k not in ("head_dim", "sliding_window"):
                 yield {**start, **few, k: 2}
     kinds = survey.layer_list(config)
     if few:
