@@ -25,7 +25,6 @@
 //
 // The vision tower of a multimodal model is a separate Model ([HuggingFaceVision]).
 //
-// Some models do more than rotate, and this is up to the caller: use_logn_attn of Qwen 1,
-// the chunks of dual_chunk_attention_config (Qwen 2.5 1M, beyond its chunk_size), attention
-// windows, and norms of Q and K.
+// Some models do more than rotate, and this is up to the caller: the chunks of [Layer.DualChunk] (Qwen2.5 1M,
+// beyond its chunk_size), attention windows, and norms of Q and K.
 package modelconfig

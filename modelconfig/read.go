@@ -23,7 +23,7 @@ import (
 // document has at most 4 MiB, 2^17 values and 64 levels; a byte order mark is ignored. docs/keys.md
 // has all keys and rules, docs/models.md the types.
 //
-// options is at most one Options. Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or
+// options is at most one Options. Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrAbsent, ErrValue or
 // ErrContradiction; posenc.ErrConfig for several Options.
 func HuggingFace(config []byte, options ...Options) (*Model, error) {
 	return fromHuggingFaceFile("HuggingFace", config, options, false)
