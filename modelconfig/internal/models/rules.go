@@ -90,6 +90,23 @@ func scaledWithoutRotation(p *RopeParameters) *posenc.QueryScaling {
 	return &posenc.QueryScaling{Beta: beta.Or(0.1), Length: length, Offset: 1}
 }
 
+// scaledDraft is the scale of the draft of Muse Spark, in layers without a window.
+func scaledDraft(p *RopeParameters) *posenc.QueryScaling {
+	const floorKey, scaleKey, layersKey = "attn_temperature_tuning_floor_scale", "attn_temperature_tuning_q_scale_constant", "attn_temperature_tuning_layers"
+	r := p.Model
+	length, hasLength := r.Integer(floorKey)
+	beta, hasBeta := r.Number(scaleKey)
+	layers, _ := r.Text(layersKey)
+	windows := r.Lookup("global_attn_cfg")
+	if !hasLength || !hasBeta || layers != "global" {
+		return nil
+	}
+	r.FailIf(windows != nil && windows != "all", document.ErrUnknown, "global_attn_cfg", document.KindOf(windows), "\"all\" or no such key together with %s: layers with a window do not scale (use posenc.QueryScaling for the others)", layersKey)
+	r.FailIf(length < 1, document.ErrValue, floorKey, length, "at least 1")
+	r.FailIf(beta < 0 || beta > description.MaxBeta, document.ErrValue, scaleKey, beta, "from 0 to 2^100")
+	return &posenc.QueryScaling{Rule: posenc.ClampedLog, Beta: beta, Length: length, Offset: 1}
+}
+
 // RopeParameters are the numbers that a rule takes.
 type RopeParameters struct {
 	*document.Reader                  // of their keys
