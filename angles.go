@@ -20,32 +20,49 @@ type Angles struct {
 	rows   *Rows
 	how    angleKind // (not a bool for each: all fields fit registers)
 	tokens int       // of unrotated
-	of     []int32   // positions, or ids of rows
+	of     []int32   // positions or their deltas, or ids of rows
 }
 
 type angleKind uint8
 
 const (
-	byPositions angleKind = iota
-	byFractions           // of is the bits of float32
+	byPositions     angleKind = iota // the same on every axis
+	byAxes                           // [axes][tokens]
+	byFractions                      // of is the bits of float32
+	byAxesFractions                  // [axes][tokens]
 	unrotated
 	everyRow // token t takes row t, and of is nil
 	byIDs
 	bySomeIDs // tokens with negative ids do not rotate; after check: there are some
 )
 
-// At returns the angles of positions: one position for each token, in any order, repeated
-// or negative. With several axes positions is [axes][tokens]. Each call that takes the
-// Angles computes the cosines and sines again; [Rotary.Rows] computes them once for many
-// calls.
+// At returns the angles of positions: one for each token, in any order, repeated or negative. A
+// Rotary with several axes takes that number on every axis. That is the position of a token of text
+// in a model of images (M-RoPE). Tokens of an image, and patches in a vision tower, have another
+// number on each axis: [Rotary.AtAxes]. Each call that takes the Angles computes the cosines and
+// sines again; [Rotary.Rows] computes them once for many calls.
 func (r *Rotary) At(positions []int32) Angles { return Angles{rotary: r, of: positions} }
 
-// AtFractional is At for positions that are not integers, such as the times of video
-// frames or the patches of [GridPositions]. Positions and rounding are as in
-// [Rotary.CosSinFractional]. The Rotary must have no XPos.
+// AtAxes is At for tokens with a position on each axis: positions is [axes][tokens], the positions
+// of all tokens on axis 0, then on axis 1, and so on, for the [Rotary.Axes] axes of r.
+func (r *Rotary) AtAxes(positions []int32) Angles {
+	return Angles{rotary: r, of: positions, how: byAxes}
+}
+
+// AtFractional is At for positions that are not integers, such as the times of video frames.
+// Positions and rounding are as in [Rotary.CosSinFractional]. The Rotary must have no XPos.
 func (r *Rotary) AtFractional(positions []float32) Angles {
-	bits := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(positions))), len(positions))
-	return Angles{rotary: r, of: bits, how: byFractions}
+	return Angles{rotary: r, of: bitsOf(positions), how: byFractions}
+}
+
+// AtFractionalAxes is AtFractional for tokens with a position on each axis, such as the patches of
+// [GridPositions]: positions is [axes][tokens] as in [Rotary.AtAxes].
+func (r *Rotary) AtFractionalAxes(positions []float32) Angles {
+	return Angles{rotary: r, of: bitsOf(positions), how: byAxesFractions}
+}
+
+func bitsOf(positions []float32) []int32 {
+	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(positions))), len(positions))
 }
 
 // Unrotated returns the angles of tokens that do not rotate, as in a layer without positions
@@ -78,12 +95,12 @@ func (a *Angles) check(function string) (tokens int, err error) {
 			return 0, anglesError(function, "of "+strconv.Itoa(a.tokens)+" tokens", "at least 0 tokens in Rotary.Unrotated")
 		}
 		return a.tokens, nil
-	case a.how == byPositions:
-		return a.rotary.check(function, "positions", a.of)
+	case a.how <= byAxes:
+		return a.rotary.check(function, "positions", a.of, a.axes())
 	case a.rotary != nil && a.rotary.frequencies.Decays():
 		return 0, anglesError(function, "from fractional positions and a Rotary with XPos", "a Rotary without XPos")
 	case a.rotary != nil:
-		return a.rotary.checkFractional(function, a.fractions())
+		return a.rotary.checkFractional(function, a.fractions(), a.axes())
 	case a.rows.head.RotaryDim == 0:
 		return 0, anglesError(function, "from zero Rows", "Angles from Rows of Rotary.Rows or NewRows")
 	case a.how == everyRow:
@@ -94,6 +111,33 @@ func (a *Angles) check(function string) (tokens int, err error) {
 		a.how = byIDs
 	}
 	return len(a.of), err
+}
+
+// axes returns how many positions of a token a has. It is for Angles of a Rotary that is not nil.
+func (a *Angles) axes() int {
+	if a.how == byAxes || a.how == byAxesFractions {
+		return a.rotary.frequencies.Axes
+	}
+	return 1
+}
+
+// checkMoved checks that a, the argument of that name, has integers on the axes of a Rotary: deltas, or the
+// positions by which keys were rotated.
+func (a *Angles) checkMoved(function, name, of string) (tokens int, err error) {
+	value := ""
+	switch {
+	case a.rotary == nil && a.rows == nil:
+		value = "zero, or from a nil Rotary"
+	case a.rotary == nil || a.how > byAxes:
+		value = "not from Rotary.At or Rotary.AtAxes"
+	case a.rotary.head.RotaryDim == 0:
+		value = "from a zero Rotary"
+	case a.rotary.frequencies.Decays():
+		value = "from a Rotary with XPos"
+	default:
+		return a.rotary.check(function, of, a.of, a.axes())
+	}
+	return 0, argument.Error(ErrConfig, function, name, value, "Angles from Rotary.At or Rotary.AtAxes, of a Rotary without XPos")
 }
 
 func (a *Angles) fractions() []float32 {
@@ -156,11 +200,11 @@ func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *heads.Rotation
 		a.rows.read(to, a.of, first, n, r.Sign)
 		return
 	}
-	if a.how == byFractions {
+	if a.how >= byFractions {
 		a.rotary.frequencies.WriteFractional(to, a.fractions(), tokens, first, n, r.Scaling, r.Scaling*r.Sign)
 		return
 	}
-	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Tokens: tokens, First: first, N: n}, r.Scaling, r.Scaling*r.Sign)
+	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Axes: a.axes(), Tokens: tokens, First: first, N: n}, r.Scaling, r.Scaling*r.Sign)
 }
 
 // tokenRow is memory for the row of one token: there is no time to clear more.
@@ -173,7 +217,7 @@ func (a *Angles) writeRow(memory *tokenRow, r *heads.Rotation) (cos, sin []float
 	switch {
 	case a.rows != nil:
 		a.rows.copyRow(cos, sin, heads.Slot(a.of, 0), r.Sign)
-	case a.how == byFractions:
+	case a.how >= byFractions:
 		a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: len(cos)}, a.fractions(), 1, 0, 1, r.Scaling, r.Scaling*r.Sign)
 	default:
 		a.rotary.frequencies.WriteRow(cos, sin, a.of, r.Scaling, r.Scaling*r.Sign)
@@ -181,29 +225,42 @@ func (a *Angles) writeRow(memory *tokenRow, r *heads.Rotation) (cos, sin []float
 	return cos, sin
 }
 
-// check returns how many tokens positions are for, the argument of that name.
-func (r *Rotary) check(function, name string, positions []int32) (int, error) {
+func (r *Rotary) checkExists(function string) error {
 	if r == nil || r.head.RotaryDim == 0 {
-		return 0, argument.Error(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")
+		return argument.Error(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")
 	}
-	axes := r.frequencies.Axes
-	if len(positions)%axes != 0 {
-		return 0, argument.Error(ErrLength, function, name, argument.Elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", axes, axes)
-	}
-	return len(positions) / axes, checkPositions(function, name, positions, r.lastPosition)
+	return nil
 }
 
-func (r *Rotary) checkFractional(function string, positions []float32) (int, error) {
-	axes := r.frequencies.Axes
-	if len(positions)%axes != 0 {
-		return 0, argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", axes, axes)
+// check returns how many tokens positions are for, the argument of that name: [axes][tokens].
+func (r *Rotary) check(function, name string, positions []int32, axes int) (tokens int, err error) {
+	if tokens, err = tokensOf(function, name, len(positions), axes); err != nil {
+		return 0, err
+	}
+	return tokens, checkPositions(function, name, positions, r.lastPosition)
+}
+
+// tokensOf returns how many tokens n positions are for.
+func tokensOf(function, name string, n, axes int) (tokens int, err error) {
+	if axes == 1 { // one token has no time for a division
+		return n, nil
+	}
+	if n%axes != 0 {
+		return 0, argument.Error(ErrLength, function, name, argument.Elements(n), "a multiple of %d, for [axes][tokens] of %d axes", axes, axes)
+	}
+	return n / axes, nil
+}
+
+func (r *Rotary) checkFractional(function string, positions []float32, axes int) (tokens int, err error) {
+	if tokens, err = tokensOf(function, "positions", len(positions), axes); err != nil {
+		return 0, err
 	}
 	for i, p := range positions {
 		if !(math.Abs(float64(p)) <= float64(r.lastPosition)) {
 			return 0, argument.Error(ErrPosition, function, argument.Indexed("positions", i), p, "a number of at most %s", cossin.PositionLimit(r.lastPosition))
 		}
 	}
-	return len(positions) / axes, nil
+	return tokens, nil
 }
 
 func checkPositions(function, name string, positions []int32, last int64) error {

@@ -15,21 +15,17 @@ import (
 // The cosine and the sine are correctly rounded; an AttentionFactor other than 1 rounds once
 // more. XPos multiplies both by its decay and rounds once more.
 //
-// With several axes positions is [axes][tokens]. cos and sin hold exactly tokens*RotaryDim/2
-// elements. They must not overlap each other or positions. Errors wrap ErrConfig (r), ErrLength,
+// There is one position for each token, the same on every axis. cos and sin hold exactly
+// tokens*RotaryDim/2 elements. They must not overlap each other or positions. Errors wrap ErrConfig (r), ErrLength,
 // ErrOverlap or ErrPosition.
 func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
-	const function = "posenc.Rotary.CosSin"
-	tokens, err := r.check(function, "positions", positions)
-	if err != nil {
-		return err
-	}
-	pairs := r.head.RotaryDim / 2
-	if err := checkTables(function, cos, sin, tokens, pairs, "positions", positions); err != nil {
-		return err
-	}
-	r.frequencies.Write(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, &cossin.Positions{Call: positions, Tokens: tokens, N: tokens}, r.scaling, r.scaling)
-	return nil
+	return r.At(positions).cosSin("posenc.Rotary.CosSin", cos, sin)
+}
+
+// CosSinAxes is CosSin for tokens with a position on each axis: positions is [axes][tokens] as in
+// [Rotary.AtAxes].
+func (r *Rotary) CosSinAxes(cos, sin []float32, positions []int32) error {
+	return r.AtAxes(positions).cosSin("posenc.Rotary.CosSinAxes", cos, sin)
 }
 
 // CosSinFractional is CosSin for positions that are not integers, such as the times of
@@ -37,23 +33,43 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 // use [Rotary.AtFractional].
 //
 // A position is the real number that its float32 stands for. With frequency.Float32 the angle is
-// RN32(positions[t]*RN32(InvFreq)). With several axes positions is [axes][tokens]. Errors wrap
+// RN32(positions[t]*RN32(InvFreq)). Errors wrap
 // ErrConfig (r is nil, zero or has XPos), ErrLength, ErrOverlap or ErrPosition (a NaN, a
 // position above 2^31 in magnitude, or an angle of 2^50 or above).
 func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
-	const function = "posenc.Rotary.CosSinFractional"
-	if r == nil || r.head.RotaryDim == 0 || r.frequencies.Decays() {
-		return argument.Error(ErrConfig, function, "r", "nil, zero or with XPos", "a Rotary without XPos, from NewRotary")
+	return r.AtFractional(positions).cosSin("posenc.Rotary.CosSinFractional", cos, sin)
+}
+
+// CosSinFractionalAxes is CosSinFractional for tokens with a position on each axis, such as the
+// patches of [GridPositions]: positions is [axes][tokens] as in [Rotary.AtAxes].
+func (r *Rotary) CosSinFractionalAxes(cos, sin, positions []float32) error {
+	return r.AtFractionalAxes(positions).cosSin("posenc.Rotary.CosSinFractionalAxes", cos, sin)
+}
+
+// cosSin writes the rows of the positions of a.
+func (a Angles) cosSin(function string, cos, sin []float32) error {
+	r := a.rotary
+	if err := r.checkExists(function); err != nil {
+		return err
 	}
-	tokens, err := r.checkFractional(function, positions)
+	fractional := a.how >= byFractions
+	if fractional && r.frequencies.Decays() {
+		return argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "a Rotary without XPos")
+	}
+	tokens, err := a.check(function)
 	if err != nil {
 		return err
 	}
 	pairs := r.head.RotaryDim / 2
-	if err := checkTables(function, cos, sin, tokens, pairs, "positions", positions); err != nil {
+	if err := checkTables(function, cos, sin, tokens, pairs, "positions", a.of); err != nil {
 		return err
 	}
-	r.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, positions, tokens, 0, tokens, r.scaling, r.scaling)
+	table := cossin.Table{Cos: cos, Sin: sin, Stride: pairs}
+	if fractional {
+		r.frequencies.WriteFractional(&table, a.fractions(), tokens, 0, tokens, r.scaling, r.scaling)
+	} else {
+		r.frequencies.Write(&table, &cossin.Positions{Call: a.of, Axes: a.axes(), Tokens: tokens, N: tokens}, r.scaling, r.scaling)
+	}
 	return nil
 }
 

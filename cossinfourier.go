@@ -34,7 +34,7 @@ type FourierCoefficients struct {
 // its number of heads divided by heads. With one matrix for all heads, they are views as usual.
 //
 // cos and sin hold exactly tokens*heads*HeadDim/2 elements. They must not overlap each other, positions
-// or the coefficients. With several axes positions is [axes][tokens]. The sums are plain Go, with the
+// or the coefficients. There is one position for each token, the same on every axis. The sums are plain Go, with the
 // same bits on every machine, and take 2*heads*n*n multiplications for each token. A sum that float64 cannot
 // round with certainty allocates: one in a million with coefficients around 1, and more at
 // position 0, where all cosines are 1. An infinite or NaN coefficient
@@ -42,7 +42,10 @@ type FourierCoefficients struct {
 // ErrPosition.
 func (r *Rotary) CosSinFourier(cos, sin []float32, positions []int32, coefficients FourierCoefficients) error {
 	const function = "posenc.Rotary.CosSinFourier"
-	tokens, err := r.check(function, "positions", positions)
+	if err := r.checkExists(function); err != nil {
+		return err
+	}
+	tokens, err := r.check(function, "positions", positions, 1)
 	if err != nil {
 		return err
 	}
@@ -72,7 +75,7 @@ func (r *Rotary) CosSinFourier(cos, sin []float32, positions []int32, coefficien
 	}
 	var c, s [kernels.ChunkPairs]float32
 	for t := range tokens {
-		r.frequencies.Write(&cossin.Table{Cos: c[:n], Sin: s[:n], Stride: n}, &cossin.Positions{Call: positions, Tokens: tokens, First: t, N: 1}, r.scaling, r.scaling)
+		r.frequencies.Write(&cossin.Table{Cos: c[:n], Sin: s[:n], Stride: n}, &cossin.Positions{Call: positions, Axes: 1, Tokens: tokens, First: t, N: 1}, r.scaling, r.scaling)
 		for h := range heads {
 			at := (t*heads + h) * pairs
 			sumFourier(cos[at:][:pairs], c[:n], coefficients.Cos[h*n*n:], r.scaling)

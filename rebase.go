@@ -11,9 +11,10 @@ import (
 	"github.com/go-posenc/posenc/internal/view"
 )
 
-// RebaseRows computes the rows that turn keys which from has rotated at the positions into what r makes
+// RebaseRows computes the rows that turn keys which another Rotary, from, has rotated into what r makes
 // of them: other frequencies, in the middle of a conversation (LongRoPE beyond its original
-// length, dynamic NTK), or a corrected base. [Rotate] by the rows turns keys in place, and
+// length, dynamic NTK), or a corrected base. rotated are the angles by which the keys were rotated,
+// from.At(positions) or from.AtAxes(positions). [Rotate] by the rows turns keys in place, and
 // [RotateQuantized] those of a quantized cache. For pair i of token t
 //
 //	c = RN32(RN32(cos(angle)) * RN32(f))    angle = positions[t]*r.InvFreq[i] - positions[t]*from.InvFreq[i]
@@ -26,29 +27,29 @@ import (
 //
 // r and from rotate the same elements of heads, in keys of the same order, by the same axes, without
 // XPos. The rows take 60 to 100 times as long as rows of [Rotary.Rows]; all layers with these
-// frequencies share them. Refill does not take them. Errors wrap ErrConfig (r, from, an f that is no
-// positive float32), ErrLength or ErrPosition: positions as in [Rotary.At], where the magnitudes of both
-// angles add up to less than 2^50.
-func (r *Rotary) RebaseRows(from *Rotary, positions []int32) (*Rows, error) {
+// frequencies share them. Refill does not take them. Errors wrap ErrConfig (r, rotated, an f that is no
+// positive float32), ErrLength or ErrPosition: the magnitudes of both angles add up to less than 2^50.
+func (r *Rotary) RebaseRows(rotated Angles) (*Rows, error) {
 	const function = "posenc.Rotary.RebaseRows"
-	tokens, err := r.check(function, "positions", positions)
+	if err := r.checkExists(function); err != nil {
+		return nil, err
+	}
+	tokens, err := rotated.checkMoved(function, "rotated", "positions")
 	if err != nil {
 		return nil, err
 	}
-	if from == nil || from.head.RotaryDim == 0 {
-		return nil, argument.Error(ErrConfig, function, "from", "nil or zero", "a Rotary from NewRotary")
-	}
+	from, positions := rotated.rotary, rotated.of
 	h, other := r.head, from.head
 	h.In, other.In = h.Out, other.Out // of the keys in the cache
 	switch {
 	case h != other || !slices.Equal(r.config.Axes, from.config.Axes):
-		return nil, argument.Error(ErrConfig, function, "from", fmt.Sprintf("of other heads, pairs or axes: %d, %d from %d on, %v", other.HeadDim, other.RotaryDim, other.Offset, from.config.Layout), "as in r: %d, %d from %d on, %v", h.HeadDim, h.RotaryDim, h.Offset, r.config.Layout)
-	case r.frequencies.Decays() || from.frequencies.Decays():
-		return nil, argument.Error(ErrConfig, function, "r or from", "a Rotary with XPos", "a Rotary without XPos")
+		return nil, argument.Error(ErrConfig, function, "rotated", fmt.Sprintf("of other heads, pairs or axes: %d, %d from %d on, %v", other.HeadDim, other.RotaryDim, other.Offset, from.config.Layout), "as in r: %d, %d from %d on, %v", h.HeadDim, h.RotaryDim, h.Offset, r.config.Layout)
+	case r.frequencies.Decays():
+		return nil, argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "a Rotary without XPos")
 	}
 	factor := float32(r.config.AttentionFactor / from.config.AttentionFactor)
 	if !(factor > 0 && factor <= math.MaxFloat32) {
-		return nil, argument.Error(ErrConfig, function, "r.AttentionFactor/from.AttentionFactor", factor, "a positive float32")
+		return nil, argument.Error(ErrConfig, function, "the AttentionFactor of r by that of rotated", factor, "a positive float32")
 	}
 	largest, _ := cossin.LargestMagnitude(r.config.InvFreq)
 	more, _ := cossin.LargestMagnitude(from.config.InvFreq)
@@ -66,7 +67,7 @@ func (r *Rotary) RebaseRows(from *Rotary, positions []int32) (*Rows, error) {
 	for t := range tokens {
 		for i := range pairs {
 			p := positions[t]
-			if r.config.Axes != nil {
+			if rotated.how == byAxes && r.config.Axes != nil {
 				p = positions[int(r.config.Axes[i])*tokens+t]
 			}
 			to, back := r.terms(p, i), from.terms(p, i)

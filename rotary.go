@@ -53,7 +53,7 @@ type RotaryConfig struct {
 	InvFreq         []float64          // inv_freq: RotaryDim/2 radians per position, each below 2^50 in magnitude; nil means from Base
 	AttentionFactor float64            // multiplies cos and sin (YaRN, LongRoPE): positive as a float32; 0 means 1
 	Rounding        frequency.Rounding // how angles are rounded
-	Axes            []uint8            // the axis from which each pair takes its position; nil means one axis for all
+	Axes            []uint8            // the axis from which each pair takes its position ([Rotary.AtAxes]); nil means one axis for all
 	XPos            *XPos              // lets pairs decay with the position; nil means no decay
 }
 
@@ -107,6 +107,16 @@ func (r *Rotary) Config() RotaryConfig {
 		cfg.XPos = &xpos
 	}
 	return cfg
+}
+
+// Axes returns the number of axes of positions: one more than the largest of [RotaryConfig.Axes], 1
+// where that is nil. It is the first size of [axes][tokens] in [Rotary.AtAxes] and its like. For a nil or
+// zero Rotary it is 0.
+func (r *Rotary) Axes() int {
+	if r == nil {
+		return 0
+	}
+	return r.frequencies.Axes
 }
 
 // NewRotary checks the configuration and prepares its frequencies. It keeps no reference

@@ -61,37 +61,30 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 	return rotateViews(function, &a, tokens, &r, xs)
 }
 
-// Shift moves rotated keys to other positions, in place: the keys of token t by deltas[t]
-// positions. A KV cache that drops its first tokens needs it, for example. Except for
+// Shift moves rotated keys to other positions, in place: the keys of token t by delta t, where
+// deltas are the angles of rope.At(d) or rope.AtAxes(d), for d in place of positions. A KV cache
+// that drops its first n tokens needs it, for example: all d are -n. Except for
 // rounding, Rotate at p and then Shift by d give what Rotate at p+d gives. Shift rotates
-// by the angles deltas[t]*InvFreq[i] alone: the keys have AttentionFactor in them already,
+// by the angles d[t]*InvFreq[i] alone: the keys have AttentionFactor in them already,
 // so it is not applied again. The keys are in the order that Rotate writes.
 //
-// deltas is like positions of [Rotary.At]: one for each token, or [axes][tokens]; it shares no
-// memory with the keys. A run of equal deltas is cheap: it needs one row of cosines and sines
-// for every 16 tokens, or for every 32 with heads of up to 64 elements.
+// d shares no memory with the keys. A run of equal deltas is cheap: it needs one row of cosines and
+// sines for every 16 tokens, or for every 32 with heads of up to 64 elements.
 //
 // Each shift rounds once more. The root mean square error that it adds, relative to the root
 // mean square of the keys, is 4.2e-8 in float32, 2.1e-4 in float16 and 1.7e-3 in bfloat16. The
 // errors of n shifts add up to sqrt(n) times as much. Equal deltas in float32 add up to more:
-// ten of them to 2.4e-7. Errors are as in Rotate. A Rotary with XPos is ErrConfig too,
-// because its keys depend on its center.
-func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
+// ten of them to 2.4e-7. Errors are as in Rotate. ErrConfig are also other Angles, and a Rotary
+// with XPos, because its keys depend on its center.
+func Shift[T Element](deltas Angles, xs ...View[T]) error {
 	const function = "posenc.Shift"
-	tokens, err := r.checkShift(function, deltas)
+	tokens, err := deltas.checkMoved(function, "deltas", "deltas")
 	if err != nil {
 		return err
 	}
-	a, shift := r.At(deltas), heads.Rotation{Head: &r.head, In: r.head.Out, Out: r.head.Out, Scaling: 1, Sign: 1}
-	return rotateViews(function, &a, tokens, &shift, xs)
-}
-
-func (r *Rotary) checkShift(function string, deltas []int32) (int, error) {
-	tokens, err := r.check(function, "deltas", deltas)
-	if err == nil && r.frequencies.Decays() {
-		err = argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "a Rotary without XPos")
-	}
-	return tokens, err
+	h := &deltas.rotary.head
+	shift := heads.Rotation{Head: h, In: h.Out, Out: h.Out, Scaling: 1, Sign: 1}
+	return rotateViews(function, &deltas, tokens, &shift, xs)
 }
 
 func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rotation, xs []View[T]) error {

@@ -33,42 +33,63 @@ func (r *Rows) Len() int {
 }
 
 // Rows computes the rows of the given positions. Every layer of a model can then rotate by
-// them without computing cosines and sines again, and gets the bits of r.At(positions).
-// With several axes positions is [axes][tokens].
+// them without computing cosines and sines again, and gets the bits of r.At(positions): there is one
+// position for each token, which is the same on every axis.
 //
 // Rows take 4*RotaryDim bytes for each token. [Rows.Refill] computes the rows of the next step
 // in the same memory. Errors wrap ErrConfig (r), ErrLength or ErrPosition.
 func (r *Rotary) Rows(positions []int32) (*Rows, error) {
-	const function = "posenc.Rotary.Rows"
-	tokens, err := r.check(function, "positions", positions)
-	if err != nil {
+	return r.newRows("posenc.Rotary.Rows", positions, false)
+}
+
+// RowsAxes is Rows for tokens with a position on each axis: positions is [axes][tokens] as in
+// [Rotary.AtAxes].
+func (r *Rotary) RowsAxes(positions []int32) (*Rows, error) {
+	return r.newRows("posenc.Rotary.RowsAxes", positions, true)
+}
+
+func (r *Rotary) newRows(function string, positions []int32, onAxes bool) (*Rows, error) {
+	if err := r.checkExists(function); err != nil {
 		return nil, err
 	}
 	rows := &Rows{head: r.head, rotary: r, inPlace: true}
-	if err := rows.fill(function, positions, tokens); err != nil {
+	if err := rows.fill(function, positions, onAxes); err != nil {
 		return nil, err
 	}
 	return rows, nil
 }
 
-// Refill computes the rows of other positions, of as many tokens as there are, in place of those
-// that r has. It allocates only where r never had as many rows. No other call may use r
-// meanwhile. After an error r has the rows that it had. Errors are as in [Rotary.Rows];
-// ErrConfig also where r is not from there.
+// Refill replaces the rows of r by the rows of other positions, of any number of tokens, as
+// [Rotary.Rows] computes them. It allocates only where r never had as many rows. No other call may
+// use r meanwhile. After an error r has the rows that it had. Errors are as in Rows; ErrConfig also
+// where r is not from Rows or RowsAxes.
 func (r *Rows) Refill(positions []int32) error {
-	const function = "posenc.Rows.Refill"
+	return r.refill("posenc.Rows.Refill", positions, false)
+}
+
+// RefillAxes is Refill for tokens with a position on each axis: positions is [axes][tokens] as in
+// [Rotary.AtAxes].
+func (r *Rows) RefillAxes(positions []int32) error {
+	return r.refill("posenc.Rows.RefillAxes", positions, true)
+}
+
+func (r *Rows) refill(function string, positions []int32, onAxes bool) error {
 	if r == nil || r.rotary == nil {
-		return argument.Error(ErrConfig, function, "r", "nil, zero, or from NewRows or RebaseRows", "Rows from Rotary.Rows")
+		return argument.Error(ErrConfig, function, "r", "nil, zero, or from NewRows or RebaseRows", "Rows from Rotary.Rows or Rotary.RowsAxes")
 	}
-	tokens, err := r.rotary.check(function, "positions", positions)
+	return r.fill(function, positions, onAxes)
+}
+
+// fill computes the rows of positions, [tokens] or with onAxes [axes][tokens].
+func (r *Rows) fill(function string, positions []int32, onAxes bool) error {
+	axes := 1
+	if onAxes {
+		axes = r.rotary.frequencies.Axes
+	}
+	tokens, err := r.rotary.check(function, "positions", positions, axes)
 	if err != nil {
 		return err
 	}
-	return r.fill(function, positions, tokens)
-}
-
-// fill computes the rows of positions that are checked.
-func (r *Rows) fill(function string, positions []int32, tokens int) error {
 	pairs := r.head.RotaryDim / 2
 	if _, ok := argument.Multiply(tokens, 4*pairs); !ok {
 		return argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "fewer: an int cannot count the bytes of their rows, %d each", 4*pairs)
@@ -79,7 +100,7 @@ func (r *Rows) fill(function string, positions []int32, tokens int) error {
 	}
 	r.memory = r.memory[:cap(r.memory)]
 	cos, sin := r.memory[:n], r.memory[n:][:n]
-	r.rotary.frequencies.Write(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, &cossin.Positions{Call: positions, Tokens: tokens, N: tokens}, r.rotary.scaling, r.rotary.scaling)
+	r.rotary.frequencies.Write(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, &cossin.Positions{Call: positions, Axes: axes, Tokens: tokens, N: tokens}, r.rotary.scaling, r.rotary.scaling)
 	r.count, r.cos, r.sin = tokens, view.Over(cos), view.Over(sin)
 	r.cos.TokenStride, r.sin.TokenStride = pairs, pairs
 	return nil

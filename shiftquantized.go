@@ -11,35 +11,36 @@ import (
 )
 
 // ShiftQuantized is [Shift] for keys in a quantized cache, in one pass. It reads the
-// keys as float32, as [Dequantize] does. It rotates them by the angles deltas[t]*InvFreq[i]
+// keys as float32, as [Dequantize] does. It rotates them by the angles d[t]*InvFreq[i]
 // alone; AttentionFactor is not applied again. It quantizes them as [RotateIntoQuantized]
 // does: all elements of a head, also those that do not rotate, with new scales where blocks
-// or heads have scales. Keys whose deltas are 0 keep their bits.
+// or heads have scales. Keys whose deltas are 0 on every axis keep their bits.
 //
 // Each shift quantizes once more: docs/quantized.md says how large the errors are.
 //
-// Views must not share elements, nor memory with deltas. Errors are as in Shift, and as in
+// Views must not share elements, nor memory with d. Errors are as in Shift, and as in
 // RotateIntoQuantized for the views.
-func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[D]) error {
+func ShiftQuantized[D Quantized](deltas Angles, xs ...QuantizedView[D]) error {
 	const function = "posenc.ShiftQuantized"
-	tokens, err := r.checkShift(function, deltas)
+	tokens, err := deltas.checkMoved(function, "deltas", "deltas")
 	if err != nil {
 		return err
 	}
+	h := &deltas.rotary.head
 	if len(xs) == 0 {
 		return view.NoViews(function)
 	}
 	for i := range xs {
-		if err := checkShifted(function, deltas, xs, i, tokens, r.head.HeadDim); err != nil {
+		if err := checkShifted(function, deltas.of, xs, i, tokens, h.HeadDim); err != nil {
 			return err
 		}
 	}
-	a, shift := r.At(deltas), heads.Rotation{Head: &r.head, In: r.head.Out, Out: r.head.Out, Scaling: 1, Sign: 1}
+	shift := heads.Rotation{Head: h, In: h.Out, Out: h.Out, Scaling: 1, Sign: 1}
 	for i := range xs {
 		var x heads.QuantizedOperand
-		xs[i].setOperand(&x, unitsOf[D](r.head.HeadDim))
+		xs[i].setOperand(&x, unitsOf[D](h.HeadDim))
 		x.Data, x.Scales = unsafe.Pointer(unsafe.SliceData(xs[i].Data)), xs[i].Scales
-		rotateStored(&a, tokens, &shift, &x, nil, xs[i].Hadamard, &x, nil, xs[i].Hadamard, true)
+		rotateStored(&deltas, tokens, &shift, &x, nil, xs[i].Hadamard, &x, nil, xs[i].Hadamard, true)
 	}
 	return nil
 }

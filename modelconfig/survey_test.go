@@ -277,10 +277,9 @@ func (want *surveyedKind) compare(cfg *posenc.RotaryConfig, say func(format stri
 		head.HeadDim, head.Offset = want.HeadDim, want.Offset // a function takes what rotates
 	}
 	x := testkit.GoldenInputs(3*want.Heads*want.HeadDim, want.HeadDim)
-	positions := slices.Repeat([]int32{1000}, want.Axes)
 	r, err := posenc.NewRotary(head)
 	if err == nil {
-		err = posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 1})
+		err = posenc.Rotate(r.At([]int32{1000}), posenc.View[float32]{Data: x, Heads: 1})
 	}
 	if err != nil {
 		say("%v", err)

@@ -288,7 +288,7 @@ func FuzzCheck(f *testing.F) {
 			if rotary, err := posenc.NewRotary(config()); err == nil {
 				at := slices.Concat(d.Positions, d.Positions, d.Positions, make([]int32, 3*d.Tokens))
 				for _, axes := range []int{1, 2, 3} {
-					if posenc.Rotate(rotary.At(at[:axes*d.Tokens]), posenc.View[float32]{Data: d.After, Heads: d.Heads}) == nil {
+					if posenc.Rotate(rotary.AtAxes(at[:axes*d.Tokens]), posenc.View[float32]{Data: d.After, Heads: d.Heads}) == nil {
 						break
 					}
 				}
@@ -583,7 +583,7 @@ func random(seed uint64, n int) []float32 {
 // rotateBy rotates rows in place.
 func rotateBy(x []float32, cfg posenc.RotaryConfig, positions []int32, heads int) {
 	r := testkit.Must(posenc.NewRotary(cfg))
-	if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: heads}); err != nil {
+	if err := posenc.Rotate(r.AtAxes(positions), posenc.View[float32]{Data: x, Heads: heads}); err != nil {
 		panic(err)
 	}
 }

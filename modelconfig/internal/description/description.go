@@ -22,6 +22,8 @@ type Description struct {
 	BaseUnread    bool // transformers 5 does not read the base
 	ScalingUnread bool // transformers 5 does not read the rule
 
+	Axes    int        // of positions by the description, also such as no pair takes; 0: it does not say
+	Tower   bool       // tokens are the patches of an image
 	Patches PatchOrder // of a vision tower
 	Traps   []string   // names of those that its type has
 

@@ -37,7 +37,7 @@ func Read(function string, config []byte, as string, vision bool) (*description.
 		r.Fail(document.ErrValue, "model_type", "absent", "%s", untyped(r))
 	}
 	f := typeNamed(r, modelType)
-	m := &description.Description{ModelType: modelType, Holder: holder, Kinds: map[string]description.Kind{}}
+	m := &description.Description{ModelType: modelType, Holder: holder, Tower: vision, Kinds: map[string]description.Kind{}}
 	if r.Err == nil {
 		readModel(r, &f, m)
 	}
@@ -433,7 +433,8 @@ func readKind(r, rope *document.Reader, f *models.ModelType, k *models.KindDefau
 	if f.Axes != nil && f.Axes.Implied != nil {
 		r.FailIf(rotaryDim%8 != 0, document.ErrValue, dimKey, dim, "a multiple of 8, whose pairs have the axes of the code of this type")
 	}
-	cfg.Axes = readAxes(f, rope, rotaryDim/2)
+	axes, count := readAxes(f, rope, rotaryDim/2)
+	cfg.Axes, m.Axes = axes, max(m.Axes, count)
 	p := models.RopeParameters{
 		Reader: rope, Model: r, Type: f, Kind: k,
 		RopeType: ropeType, HeadDim: dim, HeadDimKey: dimKey, RotaryDim: rotaryDim, Base: base, Partial: partial,

@@ -319,9 +319,10 @@ func llama3Of(p *models.RopeParameters, factor float64) description.Rule {
 	return description.AnyLength("llama3", frequency.Llama3, p.RotaryDim, p.Base, parameters)
 }
 
-func readAxes(f *models.ModelType, rope *document.Reader, pairs int) []uint8 {
+// readAxes returns the axis of each pair and the number of axes: of some of them there may be no pair.
+func readAxes(f *models.ModelType, rope *document.Reader, pairs int) (axes []uint8, count int) {
 	if f.Axes == nil {
-		return nil
+		return nil, 0
 	}
 	sections, key := f.Sections, "mrope_section"
 	for _, spelling := range []string{"mrope_section", "xdrope_section"} {
@@ -344,7 +345,7 @@ func readAxes(f *models.ModelType, rope *document.Reader, pairs int) []uint8 {
 		sections = implied
 	}
 	if rope.Err != nil || sections == nil {
-		return nil
+		return nil, 0
 	}
 	sum := 0
 	for _, n := range sections {
@@ -355,11 +356,11 @@ func readAxes(f *models.ModelType, rope *document.Reader, pairs int) []uint8 {
 	}
 	if sum != pairs || len(sections) != rule.Count && rule.Count != 0 {
 		rope.Fail(document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "%s pairs that add up to all %d of a head", map[bool]string{true: "three counts of", false: "counts of"}[rule.Count == 3], pairs)
-		return nil
+		return nil, 0
 	}
 	axes, err := rule.Of(sections)
 	rope.FailIf(err != nil, document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "valid sections (%v)", err)
-	return axes
+	return axes, len(sections)
 }
 
 // unknownKeys fails for the first key that is in none of the lists.
