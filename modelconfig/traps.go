@@ -149,7 +149,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"gemma3_scales_global_layers_only", "`rope_scaling` and `rope_theta` apply to global layers only; absent keys have the defaults of the class"}, typed: true},
 	{Trap: Trap{"modernbert_is_not_absolute", "`position_embedding_type` says absolute, but the code does not read it: the model rotates"}, typed: true},
 	{Trap: Trap{"no_rope_layers_has_1_for_rotation", "in `no_rope_layers`, a layer with 1 rotates and a layer with 0 does not; with an empty list every fourth layer does not rotate"}, typed: true},
-	{Trap: Trap{"sliding_layers_only", "Cohere 2, EXAONE 4 and AFMoE rotate only in layers with a window"}, typed: true},
+	{Trap: Trap{"sliding_layers_only", "Cohere 2, EXAONE 4, AFMoE and LARA Mini rotate only in layers with a window"}, typed: true},
 	{Trap: Trap{"falcon_with_alibi", "some models of Falcon and Baichuan have ALiBi instead of rotation"}, typed: true},
 	{Trap: Trap{"position_embedding_type_of_encoders", "Jina v3 and BGE-M3 are both `xlm-roberta`; only in Jina v3 is `position_embedding_type` `rotary`. For GTE an absent key means `rope`"}, typed: true},
 	{Trap: Trap{"hybrid_models_without_rope", "Granite 4 hybrids with `position_embedding_type` `nope` do not rotate"}, typed: true},
