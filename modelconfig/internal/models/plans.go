@@ -708,7 +708,10 @@ func hyV4Layers(r *document.Reader, n int) []description.Layer {
 	for i := range layers {
 		layers[i].Indexer = has == nil && (i == 0 || i%4 == 1) || has != nil && has[i]
 	}
-	types, _ := r.Texts("layer_types")
+	types, given := r.Texts("layer_types")
+	if given {
+		r.OneEach("layer_types", len(types), n)
+	}
 	for i, name := range types {
 		sparse := []string{"deepseek_sparse_attention", "sparse_attention", "sparse", "indexed_attention"}
 		r.FailIf(!slices.Contains(sparse, name), document.ErrUnknown, fmt.Sprintf("layer_types[%d]", i), document.Quoted(name), "one of %q: vLLM gives others no indexer, transformers does", sparse)

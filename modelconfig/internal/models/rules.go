@@ -24,7 +24,9 @@ func scaledByBeta(p *RopeParameters) *posenc.QueryScaling {
 	if !ok {
 		return nil
 	}
-	length := p.OriginalPositions(1)
+	const key = "original_max_position_embeddings"
+	length, scaled := p.OriginalPositions(1), p.RopeType == "yarn" || p.RopeType == "llama3" || p.RopeType == "longrope" // by which programs know the length
+	p.FailIf(!scaled && !p.Has(key) && !p.Model.Has(key), document.ErrValue, key, "absent", "the length from which llama_4_scaling_beta scales queries")
 	p.FailIf(beta < 0 || beta > description.MaxBeta, document.ErrValue, "llama_4_scaling_beta", beta, "from 0 to 2^100")
 	return &posenc.QueryScaling{Beta: beta, Length: length}
 }

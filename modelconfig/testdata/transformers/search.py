@@ -344,7 +344,10 @@ def search(name, seed, each, classes, known, holds, others):
     found = []
     while len(found) < each or len(found) < 2 * each and 2 * sum("layers" in f for f in found) < each:
         document = maker.make()
-        for holder, key in reversed(holders):
+        flat = holders and rng.random() < 0.06  # beside the other keys of the holder
+        if flat:
+            document["model_type"] = holders[0][0]
+        for holder, key in reversed([] if flat else holders):
             if rng.random() < 0.3:
                 document.pop("model_type", None)
             document = {"model_type": holder, key: document}
