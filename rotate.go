@@ -115,7 +115,11 @@ func rotateViews[T Element](function string, a *rope.Angles, tokens int, r *head
 		return nil
 	}
 	// One token. The general way, Rotation.Rotate, would take a seventh longer.
-	cos, sin, inPlace := a.InPlace(r.Sign)
+	var cos, sin []float32
+	inPlace := false
+	if rows := a.Rows(); rows != nil { // inlined, unlike a method of Angles
+		cos, sin, inPlace = rows.InPlace(heads.Slot(a.Of(), 0), r.Sign)
+	}
 	if !inPlace {
 		var memory rope.TokenRow
 		cos, sin = a.WriteRow(&memory, r)

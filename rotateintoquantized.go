@@ -299,8 +299,11 @@ func (c *quantizedCall) store(a *rope.Angles, r *heads.Rotation, slots []int32, 
 func (c *quantizedCall) storeToken(a *rope.Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var cos, sin []float32
 	if c.rotates {
-		var inPlace bool
-		if cos, sin, inPlace = a.InPlace(r.Sign); !inPlace {
+		inPlace := false
+		if rows := a.Rows(); rows != nil {
+			cos, sin, inPlace = rows.InPlace(heads.Slot(a.Of(), 0), r.Sign)
+		}
+		if !inPlace {
 			var memory rope.TokenRow
 			cos, sin = a.WriteRow(&memory, r)
 		}

@@ -69,13 +69,8 @@ func (r *Rows) At(ids []int32) Angles { return Angles{rows: r, how: byIDs, of: i
 // AtSome is At, except that tokens with a negative id do not rotate.
 func (r *Rows) AtSome(ids []int32) Angles { return Angles{rows: r, how: bySomeIDs, of: ids} }
 
-// InPlace returns the row of the one token of a where it lies, unless it has to be made or copied.
-func (a *Angles) InPlace(sign float32) (cos, sin []float32, ok bool) {
-	if a.rows == nil {
-		return nil, nil, false
-	}
-	return a.rows.at(heads.Slot(a.of, 0), sign)
-}
+// Rows returns the rows that a takes, or nil where it computes them.
+func (a *Angles) Rows() *Rows { return a.rows }
 
 // ReadFullWidth reads the row of token t, of Angles with FullWidth.
 func (a *Angles) ReadFullWidth(to *heads.FullWidthRow, t int, sign float32) {

@@ -100,8 +100,8 @@ func (r *Rows) ofHead(h int) Rows {
 	return one
 }
 
-// at returns a row in place, unless it must be copied.
-func (r *Rows) at(row int, sign float32) (cos, sin []float32, ok bool) {
+// InPlace returns a row where it lies, unless it must be copied.
+func (r *Rows) InPlace(row int, sign float32) (cos, sin []float32, ok bool) {
 	if !r.inPlace || sign < 0 {
 		return nil, nil, false
 	}
@@ -113,7 +113,7 @@ func (r *Rows) at(row int, sign float32) (cos, sin []float32, ok bool) {
 // scratch memory and multiplies the sines by sign.
 func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
 	start := heads.Slot(ids, first)
-	if cos, sin, ok := r.at(start, sign); ok {
+	if cos, sin, ok := r.InPlace(start, sign); ok {
 		i := 1
 		for i < n && heads.Slot(ids, first+i) == start+i {
 			i++
