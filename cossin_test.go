@@ -143,7 +143,7 @@ func TestAxesErrors(t *testing.T) {
 	} {
 		fails(testkit.Made(posenc.NewRotary(cfg)), posenc.ErrConfig, "posenc.NewRotary: "+says)
 	}
-	testkit.NoError(t, all.CosSin(data[:2], data[2:4], make([]int32, 256)), posenc.Rotate(fast.At([]int32{math.MaxInt32 >> 21, -1023}), V{Data: data[:4], Heads: 1}))
+	testkit.NoError(t, all.CosSinAxes(data[:2], data[2:4], make([]int32, 256)), posenc.Rotate(fast.AtAxes([]int32{math.MaxInt32 >> 21, -1023}), V{Data: data[:4], Heads: 1}))
 }
 
 // Factors in the middle between two float32 and next to it, by mpmath at 400 bits, and next to the

@@ -139,6 +139,14 @@ func checkRope(t *testing.T, m *Model, o RopeOptions, must bool) {
 		}
 		return
 	}
+	text := []int32{3, 5}
+	ofText, err := rope.Rows(text)
+	if err == nil {
+		err = ofText.Refill(text[:1])
+	}
+	if m.of().Tower != errors.Is(err, posenc.ErrConfig) || !m.of().Tower && err != nil && !errors.Is(err, posenc.ErrPosition) {
+		t.Fatalf("%+v: text: %v", o, err)
+	}
 	for _, i := range []int{0, 1, 2, 3, len(layers) - 1, len(layers), -1} {
 		inside := i >= 0 && i < len(layers)
 		rotary, indexer := rope.Rotary(i), rope.Indexer(i)

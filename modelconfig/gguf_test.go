@@ -636,6 +636,46 @@ func TestFactorTensors(t *testing.T) {
 	}
 }
 
+// TestOllamaKeys reads the keys that ollama's converters write: GGUF has each of their architectures, and each of
+// their keys about rotation. Keys that no converter writes and that only the code of a model reads may be errors;
+// an error does not advise to leave a key out.
+func TestOllamaKeys(t *testing.T) {
+	var keys struct{ Writes, Reads map[string][]string }
+	testkit.ReadJSON("testdata/ollama/keys.json", &keys)
+	known := func(key string) bool {
+		rest, isRope := strings.CutPrefix(key, "rope.")
+		return document.SubjectOf(key) != document.AboutRotation && document.SubjectOf(key) != document.AboutOthers || strings.HasPrefix(key, "vision.") ||
+			isRope && slices.Contains(gguf.GgufRopeKeys, rest) || slices.Contains(gguf.OllamaKeys, key) ||
+			slices.ContainsFunc(gguf.OllamaNames, func(of gguf.OllamaName) bool { return slices.Contains(of.Names, key) })
+	}
+	written := 0
+	for _, name := range document.SortedKeys(keys.Writes) {
+		if _, reads := ggufArchitectures[name]; !reads && ggufNotRotary[name] == "" {
+			t.Errorf("%s is not read", name)
+		}
+		for _, key := range keys.Writes[name] {
+			if written++; !known(key) {
+				t.Errorf("%s: %s is not read", name, key)
+			}
+		}
+	}
+	unread := map[string]bool{}
+	for _, list := range keys.Reads {
+		for _, key := range list {
+			if known(key) {
+				continue
+			}
+			unread[key] = true
+			if _, err := readGGUF(ggufKeys("llama4", key, 1)); !errors.Is(err, ErrUnknown) || strings.Contains(err.Error(), "leave") {
+				t.Errorf("%s: %v", key, err)
+			}
+		}
+	}
+	if !maps.Equal(unread, map[string]bool{"rope.freq_scale": true, "no_rope_interval": true}) || written < 500 {
+		t.Errorf("%d keys are written; unread are %v", written, unread)
+	}
+}
+
 // hasUseless says whether llama.cpp has no use for a key of a change: there is a smaller
 // change with the same calls.
 func (a *llamaArchitecture) hasUseless(c *llamaCase) bool {

@@ -42,7 +42,7 @@ var readers = map[string]func(document string) (*Model, error){
 	"GGUF": func(document string) (*Model, error) { return readGGUF(ggufDocument(document)) },
 }
 
-var sentinels = map[string]error{"ErrSyntax": ErrSyntax, "ErrValue": ErrValue, "ErrUnknown": ErrUnknown, "ErrContradiction": ErrContradiction, "ErrNotRotary": ErrNotRotary}
+var sentinels = map[string]error{"ErrSyntax": ErrSyntax, "ErrValue": ErrValue, "ErrUnknown": ErrUnknown, "ErrContradiction": ErrContradiction, "ErrNotRotary": ErrNotRotary, "ErrAbsent": ErrAbsent}
 
 // ggufDocument returns the keys of a line for readGGUF: an architecture, and what changes in ggufKeys.
 func ggufDocument(document string) map[string]any {
@@ -144,6 +144,9 @@ func differs(facts string, m, above *Model, tolerance float64) string {
 			}
 		case "context":
 			got = fmt.Sprint(m.ContextLength())
+		case "chunks":
+			c := m.Layers()[0].DualChunk
+			got = fmt.Sprint(c.ChunkSize, c.LocalSize, c.OriginalPositions)
 		case "latent":
 			got = fmt.Sprint(m.Layers()[0].LatentAttention)
 		case "depends":

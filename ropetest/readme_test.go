@@ -56,7 +56,7 @@ func readme(t *testing.T, e *recordedEngine, configJSON []byte) {
 		q, k = e.heads(layers)
 	}
 
-	model, err := modelconfig.HuggingFace(configJSON) // or GGUF(keys)
+	model, err := modelconfig.HuggingFace(configJSON) // or GGUF(keys, tensors)
 	rope, err := model.Rope(modelconfig.RopeOptions{SequenceLength: longest})
 	rows, err := rope.Rows(positions) // of the tokens of a step; in later steps rows.Refill
 	for i, layer := range model.Layers() {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
 	"github.com/go-posenc/posenc/internal/cpuinfo"
@@ -34,8 +35,13 @@ Exit codes: 0 done, 1 bits differ, 2 wrong usage, or a result that cannot be wri
 			if measure {
 				return llama.MeasureChild(short, c.OutOrStdout())
 			}
-			if _, ok := tableFormats[filepath.Ext(out)]; out != "" && !ok {
-				return fmt.Errorf("--out %s: want a name that ends in .csv or .md", out)
+			if out != "" {
+				if tableFormats[filepath.Ext(out)] == nil {
+					return fmt.Errorf("--out %s: want a name that ends in .csv or .md", input.Name(out))
+				}
+				if err := output.CheckOut(out, false); err != nil {
+					return err
+				}
 			}
 			bar := progress.Start(c, "bench", llama.Steps())
 			report, err := llama.Compare(short, []string{"bench", "--measure", fmt.Sprintf("--short=%t", short)}, func() { bar.Step(1) })
@@ -44,8 +50,9 @@ Exit codes: 0 done, 1 bits differ, 2 wrong usage, or a result that cannot be wri
 				return err
 			}
 			if out != "" {
-				if err := os.WriteFile(out, []byte(tableFormats[filepath.Ext(out)](machineRows(report.Rows()))), 0o666); err != nil {
-					return err
+				table := tableFormats[filepath.Ext(out)](machineRows(report.Rows()))
+				if err := os.WriteFile(out, []byte(table), 0o666); err != nil {
+					return input.Plain(out, err)
 				}
 			}
 			if err := output.Write(c, &benchResult{report}); err != nil {

@@ -91,7 +91,7 @@ tell, and more noise than rounding and --noise explain.`,
 				if result.residual <= options.noise {
 					return nil
 				}
-				return fmt.Errorf("%s: noise of %.2g beside the rotation, of which rounding of %s explains %.2g: --noise %.2g allows it", arguments[2], result.residual, result.Type, result.Report.Rounding, result.residual*1.1)
+				return fmt.Errorf("%s: noise of %.2g beside the rotation, of which rounding of %s explains %.2g: --noise %.2g allows it", input.Name(arguments[2]), result.residual, result.Type, result.Report.Rounding, result.residual*1.1)
 			case ropecheck.Differs:
 				return output.ErrDifferent
 			}
@@ -129,16 +129,18 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	if options.vision {
 		switch {
 		case s.VisionErr != nil:
-			return nil, fmt.Errorf("%s: vision tower: %w", s.Path, s.VisionErr)
+			return nil, fmt.Errorf("%s: vision tower: %w", input.Name(s.Path), s.VisionErr)
 		case s.Vision == nil:
-			return nil, fmt.Errorf("%s: no vision tower that rotates", s.Path)
+			return nil, fmt.Errorf("%s: no vision tower that rotates", input.Name(s.Path))
 		}
 		s.Model = nil
+	} else if s.ModelErr != nil {
+		return nil, fmt.Errorf("%s: %w; --vision compares with the vision tower", input.Name(s.Path), s.ModelErr)
 	}
 	if s.Model != nil {
 		for _, layer := range s.Model.Layers() {
 			if tensor := layer.FrequencyFactors; tensor != "" {
-				return nil, fmt.Errorf("%s: frequencies are times e to the power of the tensor %s, which is not in this file", s.Path, tensor)
+				return nil, fmt.Errorf("%s: frequencies are times e to the power of the tensor %s, which is not in this file", input.Name(s.Path), tensor)
 			}
 		}
 	}
@@ -181,7 +183,7 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 	for i, argument := range []string{before, after} {
 		isStored := i == 1 && options.stored.format != ""
 		if isStored && options.raw != "" {
-			read = array.ReadBytes
+			read = func(path string) (*array.Array, error) { return options.stored.readBytes(path, arrays[0].Shape) }
 		}
 		if arrays[i], err = read(argument); err != nil {
 			return nil, err
@@ -195,11 +197,11 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 			if _, ok := arrays[i].Values.([]byte); ok && i == 1 {
 				err = fmt.Errorf("%w; and --cache for codes of a cache", err)
 			}
-			return nil, fmt.Errorf("%s: %w", argument, err)
+			return nil, fmt.Errorf("%s: %w", input.Name(argument), err)
 		}
 	}
 	if !slices.Equal(arrays[0].Shape, arrays[1].Shape) {
-		return nil, fmt.Errorf("%s has shape %v, %s %v: want the same heads before and after", before, arrays[0].Shape, after, arrays[1].Shape)
+		return nil, fmt.Errorf("%s has shape %v, %s %v: want the same heads before and after", input.Name(before), arrays[0].Shape, input.Name(after), arrays[1].Shape)
 	}
 	positions, positionsShape, err := files.positions(options.positions)
 	if err != nil {
@@ -219,7 +221,7 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 		shapes, err = guessShape(size, dims, lastOf(positionsShape))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", before, err)
+		return nil, fmt.Errorf("%s: %w", input.Name(before), err)
 	}
 	c := &comparison{
 		source: s, model: file, before: before, after: after, arrays: arrays, values: values, positions: positions,
@@ -270,7 +272,7 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 			}
 		}
 	} else if !slices.Contains(c.headDims, elements) {
-		return nil, fmt.Errorf("%s: heads of %d elements: want %s", c.before, elements, either(c.headDims))
+		return nil, fmt.Errorf("%s: heads of %d elements: want %s", input.Name(c.before), elements, either(c.headDims))
 	}
 	data := ropecheck.Data{
 		Before: heads.order(c.values[0]), After: heads.order(c.values[1]),
@@ -279,7 +281,7 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 	}
 	if c.stored != nil {
 		if axis := heads.Axes[len(heads.Axes)-1]; c.stored.Format == ropecheck.Q8_0 && axis != dimAxis && axis != packedAxis {
-			return nil, fmt.Errorf("%s: the last dimension is %s: want the elements of heads, of which blocks of q8_0 have 32", c.after, axis)
+			return nil, fmt.Errorf("%s: the last dimension is %s: want the elements of heads, of which blocks of q8_0 have 32", input.Name(c.after), axis)
 		}
 		if data.After, err = untransformed(data.After, data.Heads, elements, c.stored.Hadamard); err != nil {
 			return nil, err
@@ -304,7 +306,7 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 	for _, r := range candidates {
 		one, err := r.forCheck()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.source.Path, err)
+			return nil, fmt.Errorf("%s: %w", input.Name(c.source.Path), err)
 		}
 		outgrown := r.beyond > 0 && r.length <= r.beyond && last >= r.beyond
 		compared, isMeant = append(compared, one), append(isMeant, slices.Contains(c.wanted, r.of.name) && !outgrown)
@@ -316,10 +318,10 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 		}{{c.before, data.Before}, {c.after, data.After}} {
 			if i := slices.IndexFunc(of.values, func(v float32) bool { return v-v != 0 }); i >= 0 {
 				row := i / elements
-				return nil, fmt.Errorf("%s: token %d, head %d: element %d is %v, want a finite number", of.name, row/data.Heads, row%data.Heads, i%elements, of.values[i])
+				return nil, fmt.Errorf("%s: token %d, head %d: element %d is %v, want a finite number", input.Name(of.name), row/data.Heads, row%data.Heads, i%elements, of.values[i])
 			}
 		}
-		return nil, fmt.Errorf("%s to %s: %w", c.before, c.after, err)
+		return nil, fmt.Errorf("%s to %s: %w", input.Name(c.before), input.Name(c.after), err)
 	}
 	best := result.Report.Best(isMeant)
 	nearest := result.Report.Candidates[best]
@@ -413,7 +415,7 @@ func wantedLayers(s *source.Source, layer string) (list []string, still *stillLa
 	case err != nil:
 		return nil, nil, fmt.Errorf("--layer %s: want a number or one of %q", layer, types)
 	case n < 0 || n >= len(layers):
-		return nil, nil, fmt.Errorf("--layer %d: %s has layers 0 to %d", n, s.Path, len(layers)-1)
+		return nil, nil, fmt.Errorf("--layer %d: %s has layers 0 to %d", n, input.Name(s.Path), len(layers)-1)
 	case !layers[n].Rotates:
 		return nil, &stillLayer{fmt.Sprintf("layer %d, which does not rotate", n)}, nil
 	}
@@ -544,7 +546,7 @@ func (r *checkResult) nearer(other *checkResult) bool {
 }
 
 func (r *checkResult) WriteText(t *output.Text) {
-	t.Printf("%s to %s: %s of %s", r.Before, r.After, r.Shape, r.Type)
+	t.Printf("%s to %s: %s of %s", input.Name(r.Before), input.Name(r.After), r.Shape, r.Type)
 	t.Printf("\n")
 	if r.OtherShape != nil {
 		says := "where they are further from the model"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/internal/ropecheck"
 	"github.com/spf13/cobra"
@@ -44,10 +45,10 @@ func checkAbsolute(file string) (*absoluteResult, error) {
 		shape = []int{shape[0], shape[2]}
 	}
 	if len(shape) != 2 {
-		return nil, fmt.Errorf("%s has shape %v: want [positions][dim]", file, a.Shape)
+		return nil, fmt.Errorf("%s has shape %v: want [positions][dim]", input.Name(file), a.Shape)
 	}
 	if n := shape[0] * shape[1]; n > mostTableElements {
-		return nil, fmt.Errorf("%s has shape %v, %d elements: want at most %d", file, a.Shape, n, mostTableElements)
+		return nil, fmt.Errorf("%s has shape %v, %d elements: want at most %d", input.Name(file), a.Shape, n, mostTableElements)
 	}
 	table := ropecheck.AbsoluteTable{Rows: shape[0], Dim: shape[1], Digits: 24}
 	switch values := a.Values.(type) {
@@ -62,7 +63,7 @@ func checkAbsolute(file string) (*absoluteResult, error) {
 		}
 		numbers, err := a.Float32s()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s: %w", input.Name(file), err)
 		}
 		table.Values = make([]float64, len(numbers))
 		for i, v := range numbers {
@@ -71,7 +72,7 @@ func checkAbsolute(file string) (*absoluteResult, error) {
 	}
 	report, err := ropecheck.CheckAbsolute(table)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", input.Name(file), err)
 	}
 	return &absoluteResult{File: file, Type: a.Type, AbsoluteReport: report}, nil
 }
@@ -84,7 +85,7 @@ type absoluteResult struct {
 }
 
 func (r *absoluteResult) WriteText(t *output.Text) {
-	t.Printf("%s of %s: ", r.File, r.Type)
+	t.Printf("%s of %s: ", input.Name(r.File), r.Type)
 	switch r.Verdict {
 	case ropecheck.Agrees:
 		t.Printf("%s\n", t.Good("This is a sinusoidal encoding."))

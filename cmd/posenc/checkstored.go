@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/internal/ropecheck"
 )
 
@@ -38,12 +39,25 @@ func (o *storedOptions) check() error {
 	return nil
 }
 
+// readBytes reads the codes of heads of a shape from a file that has nothing else.
+func (o *storedOptions) readBytes(path string, before []int) (*array.Array, error) {
+	n := 1
+	for _, size := range before {
+		n *= size
+	}
+	bytes, whole := ropecheck.Format(o.format).Bytes(n)
+	if !whole {
+		return nil, fmt.Errorf("%s: %d elements before: want whole blocks of 32", input.Name(path), n)
+	}
+	return array.ReadBytes(path, bytes, fmt.Sprintf("heads of shape %v in %s", before, o.format))
+}
+
 // read returns the numbers of a cache that argument names, and how they are stored, in the order of the heads
 // before.
 func (o *storedOptions) read(files dumps, argument string, codes *array.Array, before []int) (values []float32, stored *ropecheck.Stored, err error) {
 	format := ropecheck.Format(o.format)
 	fail := func(text string, a ...any) ([]float32, *ropecheck.Stored, error) {
-		return nil, nil, fmt.Errorf("%s: "+text, append([]any{argument}, a...)...)
+		return nil, nil, fmt.Errorf("%s: "+text, append([]any{input.Name(argument)}, a...)...)
 	}
 	all, ok := codes.Values.([]byte)
 	if !ok || slices.Contains([]string{string(ropecheck.E4M3), string(ropecheck.E5M2)}, codes.Type) && codes.Type != o.format {
@@ -87,20 +101,20 @@ func (o *storedOptions) scaleOf(files dumps, shape []int) (scale func(i int) flo
 	case err == nil:
 		scales[0] = float32(one)
 	case errors.Is(err, strconv.ErrRange):
-		return nil, 0, fmt.Errorf("--scales %s: out of the range of float32, want a finite number, at least 0", o.scales)
+		return nil, 0, fmt.Errorf("--scales %s: out of the range of float32, want a finite number, at least 0", input.Name(o.scales))
 	default:
 		a, err := files.array(o.scales)
 		if err != nil {
 			return nil, 0, fmt.Errorf("--scales: %w", err)
 		}
 		if scales, err = a.Float32s(); err != nil {
-			return nil, 0, fmt.Errorf("--scales %s: %w", o.scales, err)
+			return nil, 0, fmt.Errorf("--scales %s: %w", input.Name(o.scales), err)
 		}
 		size, of = slices.Clone(a.Shape), elementType(a)
 	}
 	for i, s := range scales {
 		if !(s >= 0 && s <= math.MaxFloat32) {
-			return nil, 0, fmt.Errorf("--scales %s: scale %d is %v, want a finite number, at least 0", o.scales, i, s)
+			return nil, 0, fmt.Errorf("--scales %s: scale %d is %v, want a finite number, at least 0", input.Name(o.scales), i, s)
 		}
 	}
 	for len(size) > len(shape) && size[len(size)-1] == 1 {
@@ -114,7 +128,7 @@ func (o *storedOptions) scaleOf(files dumps, shape []int) (scale func(i int) flo
 		fits = fits && shape[d]%size[d] == 0
 	}
 	if !fits {
-		return nil, 0, fmt.Errorf("--scales %s: shape %v: want dimensions that divide the ones of the codes, %v", o.scales, size, shape)
+		return nil, 0, fmt.Errorf("--scales %s: shape %v: want dimensions that divide the ones of the codes, %v", input.Name(o.scales), size, shape)
 	}
 	return func(i int) float32 {
 		at, stride := 0, 1

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig"
@@ -21,8 +22,24 @@ type description struct {
 	Text   *modelDescription `json:"text,omitempty"`
 	Vision *modelDescription `json:"vision,omitempty"`
 
-	// VisionError says why a tower that there is has no description.
-	VisionError string `json:"vision_error,omitempty"`
+	// TextError says why the text model of a file whose tower is described has no description: it does
+	// not rotate.
+	TextError string `json:"text_error,omitempty"`
+
+	// VisionError says why a tower that there is has no description: it does not rotate, or, with
+	// vision_unread, is not read.
+	VisionError  string `json:"vision_error,omitempty"`
+	VisionUnread bool   `json:"vision_unread,omitempty"`
+
+	// Others are parts of the file that are neither, such as encoders of audio: they are not described.
+	Others []otherPart `json:"others,omitempty"`
+}
+
+// otherPart is a part of a file that is not described.
+type otherPart struct {
+	Key     string `json:"key"`
+	Rotates bool   `json:"rotates"`
+	Error   string `json:"error,omitempty"` // why it does not, or is not read
 }
 
 // modelDescription is how a model, or its vision tower, rotates.
@@ -90,16 +107,26 @@ func describe(s *source.Source) (*description, error) {
 	var err error
 	if s.Model != nil {
 		if d.Text, err = describeModel(s.Model); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Path, err)
+			return nil, fmt.Errorf("%s: %w", input.Name(s.Path), err)
 		}
 	}
 	if s.Vision != nil {
 		if d.Vision, err = describeModel(s.Vision); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Path, err)
+			return nil, fmt.Errorf("%s: %w", input.Name(s.Path), err)
 		}
 	}
+	if s.ModelErr != nil {
+		d.TextError = s.ModelErr.Error()
+	}
 	if s.VisionErr != nil {
-		d.VisionError = s.VisionErr.Error()
+		d.VisionError, d.VisionUnread = s.VisionErr.Error(), s.VisionUnread()
+	}
+	for _, other := range s.Others {
+		part := otherPart{Key: other.Key, Rotates: other.Err == nil}
+		if other.Err != nil {
+			part.Error = other.Err.Error()
+		}
+		d.Others = append(d.Others, part)
 	}
 	return d, nil
 }

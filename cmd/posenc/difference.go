@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 )
 
@@ -42,17 +43,35 @@ func compare(a, b *description) *difference {
 	case a.Text != nil || b.Text != nil:
 		d.differ("", "text model", there(a.Text), there(b.Text))
 	}
+	for _, one := range []*description{a, b} {
+		if one.VisionUnread {
+			d.note("the vision tower of %s is not compared: %s", input.Name(one.File), one.VisionError)
+		}
+	}
+	hasTower := func(d *description) bool { return d.Vision != nil || d.VisionError != "" }
 	switch {
+	case a.VisionUnread && b.VisionUnread:
+	case (a.VisionUnread || b.VisionUnread) && hasTower(a) && hasTower(b):
+		d.differ("", "vision tower", a.tower(), b.tower())
+	case a.VisionUnread || b.VisionUnread:
 	case a.Vision != nil && b.Vision != nil:
 		d.models("vision tower, ", a.Vision, b.Vision)
 	case a.Vision == nil && b.Vision == nil:
 	case a.Text != nil && b.Text != nil: // as of a GGUF file, whose tower is in another
 		d.note("only one of the files has a vision tower that rotates")
 	default:
-		d.differ("", "vision tower", there(a.Vision), there(b.Vision))
+		d.differ("", "vision tower", a.tower(), b.tower())
 	}
 	d.Same = len(d.Differences) == 0
 	return d
+}
+
+// tower names the type of the vision tower.
+func (d *description) tower() string {
+	if d.VisionUnread {
+		return "not read"
+	}
+	return there(d.Vision)
 }
 
 func there(m *modelDescription) string {
@@ -245,7 +264,7 @@ func (d *difference) frequencies(where string, a, b *kindDescription) {
 }
 
 func (d *difference) WriteText(t *output.Text) {
-	t.Printf("%s\n%s\n", t.Heading(d.Files[0]), t.Heading(d.Files[1]))
+	t.Printf("%s\n%s\n", t.Heading(input.Name(d.Files[0])), t.Heading(input.Name(d.Files[1])))
 	if d.Same {
 		t.Printf("\n%s\n", t.Good("They rotate in the same way."))
 	} else {

@@ -32,7 +32,7 @@ func (d dumps) array(argument string) (*array.Array, error) {
 	}
 	full := func(a *array.Array) (*array.Array, error) {
 		if slices.Contains(a.Shape, 0) {
-			return nil, fmt.Errorf("%s: shape %v: want no dimension of 0", argument, a.Shape)
+			return nil, fmt.Errorf("%s: shape %v: want no dimension of 0", input.Name(argument), a.Shape)
 		}
 		return a, nil
 	}
@@ -45,19 +45,19 @@ func (d dumps) array(argument string) (*array.Array, error) {
 	}
 	switch {
 	case len(f.Arrays) == 0:
-		return nil, fmt.Errorf("%s: no arrays", path)
+		return nil, fmt.Errorf("%s: no arrays", input.Name(path))
 	case name == "" && len(f.Arrays) == 1:
 		return full(&f.Arrays[0])
 	case len(names) > 20:
 		names = append(names[:20], "...")
 	}
 	if name == "" {
-		return nil, fmt.Errorf("%s: want %s:NAME, the name of one of its arrays: %s", argument, path, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s: want FILE:NAME, the name of one of its arrays: %s", input.Name(argument), strings.Join(names, ", "))
 	}
 	if len(names) == 1 && names[0] == `""` {
-		return nil, fmt.Errorf("%s: no array %q; the file is one array without a name", path, name)
+		return nil, fmt.Errorf("%s: no array %q; the file is one array without a name", input.Name(path), name)
 	}
-	return nil, fmt.Errorf("%s: no array %q; there are %s", path, name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("%s: no array %q; there are %s", input.Name(path), name, strings.Join(names, ", "))
 }
 
 // positions reads a list, of several axes too, or an array, with its shape. None is nil.
@@ -75,7 +75,7 @@ func (d dumps) positions(argument string) ([]int32, []int, error) {
 	}
 	positions, err := a.Int32s()
 	if err != nil {
-		return nil, nil, fmt.Errorf("--positions %s: %w", argument, err)
+		return nil, nil, fmt.Errorf("--positions %s: %w", input.Name(argument), err)
 	}
 	return positions, a.Shape, nil
 }

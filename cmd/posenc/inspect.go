@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/internal/ropecheck"
@@ -61,7 +62,7 @@ Exit codes: 0 done, 1 two files do not mean the same rotation, or the type is no
 }
 
 func (d *description) WriteText(t *output.Text) {
-	t.Printf("%s (%s)\n", t.Heading(d.File), d.Format)
+	t.Printf("%s (%s)\n", t.Heading(input.Name(d.File)), d.Format)
 	if d.Text != nil {
 		d.Text.writeText(t, "model")
 	}
@@ -69,9 +70,43 @@ func (d *description) WriteText(t *output.Text) {
 		t.Printf("\n")
 		d.Vision.writeText(t, "vision tower")
 	}
-	if d.VisionError != "" {
-		t.Printf("\nvision tower: %s\n", d.VisionError)
+	for _, line := range d.undescribed() {
+		t.Printf("\n%s\n", line)
 	}
+}
+
+// undescribed says of each part of the file that has no description why.
+func (d *description) undescribed() (lines []string) {
+	if d.TextError != "" {
+		lines = append(lines, "model: "+d.TextError)
+	}
+	if d.VisionError != "" {
+		lines = append(lines, "vision tower: "+d.VisionError)
+	}
+	for _, other := range d.Others {
+		lines = append(lines, other.String())
+	}
+	return lines
+}
+
+// rotatingElse says it of those that rotate, or of which that is not known.
+func (d *description) rotatingElse() (lines []string) {
+	if d.VisionUnread {
+		lines = append(lines, "vision tower: "+d.VisionError)
+	}
+	for _, other := range d.Others {
+		if other.Rotates {
+			lines = append(lines, other.String())
+		}
+	}
+	return lines
+}
+
+func (p *otherPart) String() string {
+	if p.Rotates {
+		return p.Key + ": rotates too; give that object as a file of its own"
+	}
+	return p.Key + ", read as a file of its own: " + p.Error
 }
 
 func (m *modelDescription) writeText(t *output.Text, what string) {

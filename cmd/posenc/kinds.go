@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig"
 )
@@ -51,7 +52,7 @@ func (k *kind) fourier() bool { return k.first.Fourier.Cos != "" }
 func noFourier(path string, m *modelconfig.Model) error {
 	for _, k := range kindsOf(m) {
 		if k.fourier() {
-			return fmt.Errorf("%s: cosines and sines of this model come from its weights, the tensors %s and %s (Fourier position embedding): not supported, posenc inspect describes them", path, k.first.Fourier.Cos, k.first.Fourier.Sin)
+			return fmt.Errorf("%s: cosines and sines of this model come from its weights, the tensors %s and %s (Fourier position embedding): not supported, posenc inspect describes them", input.Name(path), k.first.Fourier.Cos, k.first.Fourier.Sin)
 		}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,7 +43,7 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, output.ErrDifferent):
 		return exitDifferent
 	}
-	fmt.Fprintf(stderr, "%s: %v\n", command.CommandPath(), err)
+	fmt.Fprintf(stderr, "%s: %s\n", command.CommandPath(), input.Printable(err.Error()))
 	if errors.As(err, new(argumentError)) {
 		fmt.Fprintf(stderr, "%s", command.UsageString())
 	}
@@ -78,6 +79,11 @@ Exit codes: 0 done, 1 a check found a difference, 2 wrong usage or input.`,
 			if meant := nearest(unknown.GetSpecifiedName(), names, "--"); meant != "" {
 				return fmt.Errorf("%w%s", err, meant)
 			}
+		}
+		var invalid *pflag.InvalidValueError
+		if errors.As(err, &invalid) {
+			want := map[string]string{"float64": "a number", "int": "a whole number", "bool": "true or false"}[invalid.GetFlag().Value.Type()]
+			err = fmt.Errorf("--%s %s: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 		}
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
 	})

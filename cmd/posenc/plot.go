@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/chart"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/spf13/cobra"
@@ -40,8 +41,13 @@ func newPlot() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, files []string) error {
 			var result plotResult
-			if out != "" && !chart.IsPicture(out) {
-				return fmt.Errorf("--out %s: want a name that ends in .png or .svg", out)
+			if out != "" {
+				if !chart.IsPicture(out) {
+					return fmt.Errorf("--out %s: want a name that ends in .png or .svg", input.Name(out))
+				}
+				if err := output.CheckOut(out, false); err != nil {
+					return err
+				}
 			}
 			list, err := loadRotations(files)
 			if err != nil {

@@ -74,7 +74,7 @@ func TestInspectPublished(t *testing.T) {
 				compareInspected(t, d.Vision, v.Vision)
 			}
 			var difference difference
-			if err := json.Unmarshal([]byte(succeed(t, "inspect", "--json", config, config)), &difference); err != nil || !difference.Same || len(difference.Notes) > 0 {
+			if err := json.Unmarshal([]byte(succeed(t, "inspect", "--json", config, config)), &difference); err != nil || !difference.Same || len(difference.Notes) > 0 && !d.VisionUnread {
 				t.Errorf("it differs from itself: %+v, %v", difference, err)
 			}
 		})

@@ -68,7 +68,7 @@ func rotations(s *source.Source) ([]rotation, error) {
 			}
 			var err error
 			if r.config, err = k.config(length, frequency.Exact); err != nil {
-				return nil, fmt.Errorf("%s: %w", s.Path, err)
+				return nil, fmt.Errorf("%s: %w", input.Name(s.Path), err)
 			}
 			var words []string
 			switch {
@@ -132,10 +132,11 @@ func modelName(path string) string {
 		return "stdin"
 	}
 	name := filepath.Base(path)
-	if name == "config.json" {
-		if absolute, err := filepath.Abs(path); err == nil {
-			return filepath.Base(filepath.Dir(absolute))
-		}
+	if name != "config.json" {
+		return input.Name(strings.TrimSuffix(name, filepath.Ext(name)))
 	}
-	return strings.TrimSuffix(name, filepath.Ext(name))
+	if absolute, err := filepath.Abs(path); err == nil {
+		name = filepath.Base(filepath.Dir(absolute))
+	}
+	return input.Name(name)
 }

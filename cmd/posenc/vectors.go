@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
@@ -61,22 +62,34 @@ last two.`,
 			if out == "" {
 				return errors.New("no --out; want the file to write, .safetensors or .npz, or a folder")
 			}
-			s, err := source.Load(paths[0])
+			isFolder, err := array.IsFolder(out)
 			if err != nil {
+				return fmt.Errorf("--out %w", err)
+			}
+			if err := output.CheckOut(out, isFolder); err != nil {
 				return err
 			}
 			axes, err := parsePositions(positions)
 			if err != nil {
 				return err
 			}
-			file, err := vectorsOf(c, s, axes)
+			s, err := source.Load(paths[0])
+			if err != nil {
+				return err
+			}
+			d, err := describe(s)
+			if err != nil {
+				return err
+			}
+			without := d.rotatingElse()
+			file, err := vectorsOf(c, s, d, without, axes)
 			if err != nil {
 				return err
 			}
 			if err := array.WriteFile(out, file); err != nil {
 				return err
 			}
-			return output.Write(c, newVectorsResult(out, file))
+			return output.Write(c, newVectorsResult(out, file, without))
 		},
 	}
 	c.Flags().StringVar(&positions, "positions", "", "positions, 0-3,511; with several axes one list for all, or one for each: 0,1/0,5/0,7 (default 0,1,2,3,100,511 and the last of the model)")
@@ -93,15 +106,11 @@ func defaultPositions(context int) [][]int32 {
 	return [][]int32{positions}
 }
 
-// vectorsOf makes the arrays of a model and of its vision tower.
-func vectorsOf(c *cobra.Command, s *source.Source, axes [][]int32) (*array.File, error) {
+// vectorsOf makes the arrays of a model and of its vision tower; without says which parts have none.
+func vectorsOf(c *cobra.Command, s *source.Source, d *description, without []string, axes [][]int32) (*array.File, error) {
 	v := &vectorFile{axes: axes, given: axes != nil, queries: queryHeads, rotations: rotationsTitle}
 	readme := output.NewText(&v.readme)
-	readme.Printf("Golden vectors of posenc (https://github.com/go-posenc/posenc) for %s\n", s.Path)
-	d, err := describe(s)
-	if err != nil {
-		return nil, err
-	}
+	readme.Printf("Golden vectors of posenc (https://github.com/go-posenc/posenc) for %s\n", input.Name(s.Path))
 	type part struct {
 		model       *modelconfig.Model
 		description *modelDescription
@@ -124,10 +133,13 @@ func vectorsOf(c *cobra.Command, s *source.Source, axes [][]int32) (*array.File,
 		readme.Printf("\n")
 		p.description.writeText(readme, p.name)
 	}
+	for _, line := range without {
+		readme.Printf("\nNo vectors: %s\n", line)
+	}
 	for _, p := range parts {
 		for _, k := range kindsOf(p.model) {
 			if err := v.kind(&k, p.name); err != nil {
-				return nil, fmt.Errorf("%s: %w", s.Path, err)
+				return nil, fmt.Errorf("%s: %w", input.Name(s.Path), err)
 			}
 			bar.Step(2)
 		}
@@ -396,6 +408,9 @@ Element n of q before the rotation, counted over the whole array, is
 type vectorsResult struct {
 	Out    string             `json:"out"`
 	Arrays []arrayDescription `json:"arrays"`
+
+	// Without says of parts of the model that rotate, or may, why there are no vectors of them.
+	Without []string `json:"without,omitempty"`
 }
 
 type arrayDescription struct {
@@ -404,8 +419,8 @@ type arrayDescription struct {
 	Shape []int  `json:"shape"`
 }
 
-func newVectorsResult(out string, f *array.File) *vectorsResult {
-	r := &vectorsResult{Out: out}
+func newVectorsResult(out string, f *array.File, without []string) *vectorsResult {
+	r := &vectorsResult{Out: out, Without: without}
 	for _, a := range f.Arrays {
 		r.Arrays = append(r.Arrays, arrayDescription{a.Name, cmp.Or(a.Type, typeName(a.Values)), a.Shape})
 	}
@@ -413,5 +428,8 @@ func newVectorsResult(out string, f *array.File) *vectorsResult {
 }
 
 func (r *vectorsResult) WriteText(t *output.Text) {
-	t.Printf("%s: %d arrays, and a README of them\n", t.Heading(r.Out), len(r.Arrays))
+	t.Printf("%s: %d arrays, and a README of them\n", t.Heading(input.Name(r.Out)), len(r.Arrays))
+	for _, line := range r.Without {
+		t.Printf("No vectors: %s\n", line)
+	}
 }

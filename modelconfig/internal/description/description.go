@@ -30,6 +30,8 @@ type Description struct {
 	QueryScale     *posenc.QueryScaling // nil: none
 	ScalesRotating bool                 // QueryScale is for layers that rotate, not for the others
 	ScalingTensor  string               // tensor with learned scales of queries; "": none
+
+	DualChunk struct{ ChunkSize, LocalSize, OriginalPositions int } // of dual chunk attention; 0: none
 }
 
 // Layer is a hidden layer: the name of its kind, which need not be one of Model.kinds if it does

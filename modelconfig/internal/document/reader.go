@@ -330,6 +330,7 @@ const (
 	ErrSyntax        Sentinel = "malformed configuration"
 	ErrUnknown       Sentinel = "unknown"
 	ErrNotRotary     Sentinel = "positions not rotary"
+	ErrAbsent        Sentinel = "no such model"
 	ErrValue         Sentinel = "invalid value"
 	ErrContradiction Sentinel = "contradiction"
 )

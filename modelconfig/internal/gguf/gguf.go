@@ -39,6 +39,10 @@ const (
 	PatternKey      = "attention.rope_pattern"
 )
 
+// unknownKey does not advise to leave the key out: the model may need what it says.
+const unknownKey = "no such key: no converter of llama.cpp or ollama writes it in this architecture; " +
+	"set posenc.RotaryConfig directly, by the code that reads it"
+
 // checkRopeKeys fails for a key about rotary positions that llama.cpp does not have.
 func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
 	for _, key := range document.SortedKeys(r.keys) {
@@ -48,15 +52,15 @@ func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
 		rest := key[len(r.prefix):]
 		known, isRope := strings.CutPrefix(key, r.name("rope."))
 		switch subject := document.SubjectOf(rest); {
-		case isRope && slices.Contains(GgufRopeKeys, known):
+		case isRope && slices.Contains(GgufRopeKeys, known), strings.HasPrefix(key, r.prefix) && (isOllamas(rest, arch.Sliding != nil) || ofTower(rest)):
 		case arch.Compressed && key == r.name(CompressBaseKey), arch.RopePattern && key == r.name(PatternKey):
 		case isRope || subject == document.AboutRotation:
-			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", "no such key: llama.cpp does not have it; leave it out if it changes nothing, or set posenc.RotaryConfig directly")
+			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", unknownKey)
 		case subject == document.AboutOthers && key == r.name("attention.max_alibi_bias"):
 			bias := r.number("attention.max_alibi_bias", 0)
 			r.failIf(bias != 0, document.ErrContradiction, "attention.max_alibi_bias", bias, "0: ALiBi beside rotary positions is not read (set posenc.RotaryConfig directly)")
 		case subject == document.AboutOthers:
-			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", "no such key: llama.cpp does not have it; leave it out if it changes nothing")
+			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", unknownKey)
 		}
 	}
 }
@@ -79,7 +83,8 @@ func (r *ggufReader) checkTensors(arch *models.GGUFArchitecture) {
 	for _, name := range document.SortedKeys(r.tensors) {
 		tower := strings.HasPrefix(name, "v.") || strings.HasPrefix(name, "a.") || strings.HasPrefix(name, "mm.")
 		r.failIf(strings.Contains(name, "rope_") && !tower && !slices.Contains(factorTensors, name),
-			document.ErrUnknown, "tensors", document.Quoted(name), "no such tensor, because llama.cpp does not read it; set posenc.RotaryConfig directly")
+			document.ErrUnknown, "tensors", document.Quoted(name),
+			"no such tensor, because llama.cpp does not read it; set posenc.RotaryConfig directly")
 	}
 }
 
@@ -130,8 +135,8 @@ func (s *ggufScaling) divisors(factors []float64) []float64 {
 	return divisors
 }
 
-func (r *ggufReader) scaling(arch *models.GGUFArchitecture) *ggufScaling {
-	s := &ggufScaling{factor: r.number("rope.scaling.factor", 0), alpha: r.number("rope.scaling.alpha", 0)}
+func (r *ggufReader) scaling(arch *models.GGUFArchitecture, unwritten models.GGUFUnwritten) *ggufScaling {
+	s := &ggufScaling{factor: r.number("rope.scaling.factor", unwritten.Factor), alpha: r.number("rope.scaling.alpha", 0)}
 	legacy, factorKey := r.number("rope.scale_linear", 0), "rope.scaling.factor"
 	r.failIf(s.factor != 0 && legacy != 0 && s.factor != legacy,
 		document.ErrContradiction, "rope.scale_linear", legacy, "%v as rope.scaling.factor says, or only one of the two", s.factor)
@@ -148,7 +153,10 @@ func (r *ggufReader) scaling(arch *models.GGUFArchitecture) *ggufScaling {
 	r.failIf(!(s.attention > 0), document.ErrValue, "rope.scaling.attn_factor", s.attention, "a number above 0")
 	s.originalSize = cmp.Or(r.integer("rope.scaling.original_context_length", 0), r.integer("context_length", 0))
 
-	kind := r.text("rope.scaling.type", "linear")
+	kind := cmp.Or(r.text("rope.scaling.type", ""), unwritten.Type, "linear")
+	if kind == "default" { // of ollama
+		kind = "none"
+	}
 	r.failIf(!slices.Contains([]string{"none", "linear", "yarn", "longrope"}, kind),
 		document.ErrUnknown, "rope.scaling.type", document.Quoted(kind), "none, linear, yarn or longrope; for other rules set posenc.RotaryConfig.InvFreq with package frequency")
 	r.failIf(kind == "none" && s.factor != 1,
@@ -175,6 +183,10 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 		ScaleSoftmax:         arch.Latent,
 	}
 	attention := r.number(factorKey, 1)
+	mscale := r.number(mscaleKey, 0)
+	r.failIf(mscale != 0 && (!yarn || mscale != p.MScaleAllDim) || mscale == 0 && p.MScaleAllDim != 0 && r.written(multiplierKey) != multiplierKey,
+		document.ErrContradiction, mscaleKey, mscale,
+		"mscale_all_dim, which is %v, with type yarn; set posenc.RotaryConfig directly", p.MScaleAllDim)
 	for _, key := range numbers {
 		v := r.number(prefix+key, 0)
 		r.failIf(v != 0 && !yarn, document.ErrContradiction, prefix+key, v, "no such key where rope.scaling.type is %s, or type yarn", document.Quoted(kind))
@@ -188,6 +200,12 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 		p.ExtrapolationFactor = 1
 	}
 	derived := 1 + 0.1*math.Log(max(s.factor, 1))
+	if arch.AttentionOfYaRN {
+		r.failIf(s.attention != 1 && !(math.Abs(s.attention-derived) <= 1e-6*derived),
+			document.ErrContradiction, "rope.scaling.attn_factor", s.attention,
+			"1 or 1 + 0.1·ln(factor) = %.7g, because ollama uses the latter; set posenc.RotaryConfig directly", derived)
+		s.attention, p.AttentionMultiplier = 1, 1
+	}
 	r.failIf(attention != 1 && !(math.Abs(attention-derived) <= 1e-6*derived),
 		document.ErrContradiction, factorKey, attention, "1 or 1 + 0.1·ln(factor) = %.7g, because llama.cpp uses the latter; rope.scaling.attn_factor multiplies it", derived)
 	r.failIf(s.originalSize == 0, document.ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which yarn needs")
@@ -205,7 +223,7 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 			// The file has mscale_all_dim/10 in float32; this division undoes it.
 			p.MScaleAllDim = float64(float32(p.MScaleAllDim) / float32(arch.LogMultiplier))
 		}
-		p.MScale = 1
+		p.MScale = cmp.Or(mscale, 1)
 		if arch.EqualMScale {
 			p.MScale = p.MScaleAllDim
 		}
@@ -219,7 +237,9 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 	s.freqs, s.short, s.long = r.tensor(freqsTensor), r.tensor(shortTensor), r.tensor(longTensor)
 	parts := r.integer(splitKey, 0)
 	r.failIf(s.freqs == nil && s.short == nil && s.long == nil && (arch.Freqs || arch.LongRoPE) && len(r.tensors) < parts,
-		document.ErrValue, "tensors", document.ListText(len(r.tensors)), "the %d tensors that %s counts: those of all parts of the file, one of which may have frequency factors", parts, splitKey)
+		document.ErrValue, "tensors", document.ListText(len(r.tensors)),
+		"the %d tensors that %s counts: those of all parts of the file, one of which may have frequency factors", parts,
+		splitKey)
 	r.failIf(s.freqs != nil && !arch.Freqs,
 		document.ErrContradiction, freqsTensor, "set", "no such tensor, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
 	r.failIf(s.short != nil && !arch.LongRoPE,
@@ -231,7 +251,9 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 	r.failIf(kind == "longrope" && s.short == nil, document.ErrValue, "rope.scaling.type", kind, "the tensors %s and %s with it", shortTensor, longTensor)
 	length := r.integer("context_length", 0)
 	r.failIf(arch.AnyType && s.short == nil && s.yarn == nil && s.factor == 1 && length > s.originalSize,
-		document.ErrValue, shortTensor+" and "+longTensor, "missing", "these tensors of the file, since context_length %d is above rope.scaling.original_context_length %d", length, s.originalSize)
+		document.ErrValue, shortTensor, "missing",
+		"it and %s, since context_length %d is above rope.scaling.original_context_length %d", longTensor, length,
+		s.originalSize)
 	r.failIf(s.short != nil && s.originalSize == 0,
 		document.ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which %s needs", longTensor)
 	r.failIf((s.freqs != nil || s.short != nil) && (s.yarn != nil || s.alpha != 0),
@@ -242,7 +264,8 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 func (r *ggufReader) resize(s *ggufScaling, rotaryDim, most int) {
 	for i, factors := range []*[]float64{&s.freqs, &s.short, &s.long} {
 		n := len(*factors)
-		r.failIf(*factors != nil && n != most/2, document.ErrValue, factorTensors[i], document.ListText(n), "%d factors, one for each pair", most/2)
+		r.failIf(*factors != nil && n != most/2, document.ErrValue, factorTensors[i], document.ListText(n),
+			"%d factors, one for each pair", most/2)
 		*factors = (*factors)[:min(n, rotaryDim/2)]
 	}
 }
@@ -266,10 +289,12 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 	}
 
 	m.ContextLength = r.integer("context_length", 0)
+	unwritten := r.unwritten(arch, count)
 	headDim, rotaryDim := r.headSize(arch, count)
-	base := r.base("rope.freq_base", 10000)
-	scaling := r.scaling(arch)
-	layout, axes := r.layoutAndAxes(arch, rotaryDim)
+	r.checkPart(partKey, headDim, rotaryDim)
+	base := r.base("rope.freq_base", cmp.Or(unwritten.Base, 10000))
+	scaling := r.scaling(arch, unwritten)
+	layout, axes := r.layoutAndAxes(arch, rotaryDim, unwritten.Sections)
 	if axes != nil {
 		m.Axes = max(3, int(slices.Max(axes))+1) // time, height and width, also without pairs
 	}
@@ -290,6 +315,7 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 		sliding.base = cmp.Or(arch.Sliding.Base, base)
 	}
 	sliding.base = r.base("rope.freq_base_swa", sliding.base)
+	r.checkPart(slidingPartKey, sliding.headDim, sliding.rotaryDim)
 	if arch.Compressed {
 		r.failIf(r.has("rope.freq_base_swa"), document.ErrContradiction, "rope.freq_base_swa", sliding.base, "no such key, because llama.cpp does not use it in this architecture")
 		base = r.base(CompressBaseKey, 0)
@@ -430,9 +456,12 @@ func (r *ggufReader) base(key string, missing float64) float64 {
 	return base
 }
 
-func (r *ggufReader) layoutAndAxes(arch *models.GGUFArchitecture, rotaryDim int) (posenc.Layout, []uint8) {
+func (r *ggufReader) layoutAndAxes(arch *models.GGUFArchitecture, rotaryDim int, unwritten []int) (posenc.Layout, []uint8) {
 	const key = "rope.dimension_sections"
-	sections := r.integers(key, 4)
+	sections := unwritten
+	if r.has(key) || unwritten == nil {
+		sections = r.integers(key, 4)
+	}
 	pairs := 0
 	for _, n := range sections {
 		pairs += n // at most four int32
@@ -507,6 +536,12 @@ func (r *ggufReader) rotating(arch *models.GGUFArchitecture, count int, slides [
 			rotates[i] = rotates[i] && (i+1)%max(interval, 1) == 0 && (recurrent == nil || !recurrent[i])
 		}
 	}
+	if arch.CrossAttention {
+		for _, i := range r.integers(crossAttentionKey, count) {
+			r.failIf(i >= count, document.ErrValue, crossAttentionKey, i, "numbers of layers, below %d", count)
+			rotates[min(i, count-1)] = false
+		}
+	}
 	for _, key := range []string{"attention.head_count", "attention.head_count_kv"} {
 		for i, heads := range r.perLayer(key, count) {
 			rotates[i] = rotates[i] && heads != 0
@@ -524,6 +559,11 @@ func (r *ggufReader) queryScale(arch *models.GGUFArchitecture, original int) *po
 	case models.ScaledBeyondLength:
 		beta, length = r.number(scaleKey, 0), r.integer(lengthKey, 0)
 	case models.ScaledNoPE:
+		floor := r.number(floorKey, 8192)
+		r.failIf(floor != 8192, document.ErrValue, floorKey, floor, "8192; for others set posenc.QueryScaling")
+		if !r.flag(tuningKey, true) {
+			return nil
+		}
 		return &posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1}
 	}
 	if beta == 0 {
@@ -555,6 +595,7 @@ func Read(keys map[string]any, tensors map[string][]float32, architecture string
 	}
 	r.checkTensors(arch)
 	r.checkRopeKeys(arch)
+	r.checkOllama(arch)
 	m := &description.Description{ModelType: name, GGUF: true, Latent: arch.Latent || arch.LatentPart, Traps: arch.Traps}
 	r.model(m, arch)
 	if r.err != nil {

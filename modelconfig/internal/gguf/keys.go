@@ -24,7 +24,7 @@ func (r *ggufReader) name(key string) string {
 	if strings.HasPrefix(key, "general.") || strings.HasSuffix(key, ".weight") || key == "tensors" || key == splitKey {
 		return key
 	}
-	return r.prefix + key
+	return r.prefix + r.written(key)
 }
 
 func (r *ggufReader) failIf(wrong bool, sentinel error, key string, value any, expected string, args ...any) {

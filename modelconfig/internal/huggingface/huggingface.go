@@ -99,6 +99,10 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		if r.Err != nil || h == nil || h.Text.Key == "" {
 			return r, holder
 		}
+		if isTowerItself(r, h) {
+			r.Fail(document.ErrAbsent, "model_type", document.Quoted(modelType), "a type with a text model: this is the object of its vision tower, which HuggingFaceVision reads")
+			return r, holder
+		}
 		w := h.Text
 		holder = modelType
 		inner, ok := r.Object(w.Key)
@@ -184,7 +188,7 @@ func typeNamed(r *document.Reader, modelType string) models.ModelType {
 	case t != nil:
 		return t.WithDefaults()
 	case h != nil && h.Tower.Key != "":
-		r.Fail(document.ErrUnknown, "model_type", document.Quoted(modelType), "a type with a text model: this one has a vision tower, which HuggingFaceVision reads")
+		r.Fail(document.ErrAbsent, "model_type", document.Quoted(modelType), "a type with a text model: this one has a vision tower, which HuggingFaceVision reads")
 	default:
 		unknownType(r, modelType, "a type in docs/models.md", true)
 	}
@@ -279,7 +283,45 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 	if !f.IsTower() {
 		m.ContextLength = r.IntegerOr(f.Keys.Positions, f.Positions)
 	}
+	if f.DualChunk {
+		readDualChunk(r, m)
+	}
+	readOriginalLength(r, m)
 	unreadKeys(r, f, r.Keys, "")
+}
+
+// readOriginalLength checks the trained length beside the rope parameters, where no rule has read it. Most rules
+// do not depend on it.
+func readOriginalLength(r *document.Reader, m *description.Description) {
+	n, given := r.Integer("original_max_position_embeddings")
+	for _, k := range m.Kinds {
+		dynamic := k.Rule.Described.Name == "dynamic NTK"
+		r.FailIf(given && dynamic, document.ErrUnknown, "original_max_position_embeddings", n,
+			"no such key beside rope_type dynamic, which begins at max_position_embeddings in transformers, and here in vLLM")
+	}
+}
+
+// readDualChunk reads the chunks of Qwen2.5 1M. Programs that do so read no rule of the rope parameters then.
+func readDualChunk(r *document.Reader, m *description.Description) {
+	const key = "dual_chunk_attention_config"
+	if _, ok := r.Object(key); !ok {
+		return
+	}
+	size := func(name string, least, most int) int {
+		n, ok := r.Integer(key + "." + name)
+		value := document.KindOf(r.Lookup(key + "." + name))
+		r.FailIf(!ok || n < least || n > most, document.ErrValue, key+"."+name, value, "from %d to %d", least, most)
+		return n
+	}
+	m.DualChunk.ChunkSize = size("chunk_size", 1, 1<<30)
+	m.DualChunk.LocalSize = size("local_size", 0, m.DualChunk.ChunkSize-1)
+	if original := key + ".original_max_position_embeddings"; r.Has(original) {
+		m.DualChunk.OriginalPositions = size("original_max_position_embeddings", 1, math.MaxInt32)
+	}
+	for _, k := range m.Kinds {
+		r.FailIf(k.Rule.Described.Name != "default", document.ErrContradiction, key, "an object",
+			"no such key together with a rule of the rope parameters, which programs with dual chunk attention do not read")
+	}
 }
 
 // headDim returns the elements of a head, and the key that they come from.
@@ -555,7 +597,13 @@ func positionKeys(r *document.Reader, f *models.ModelType) {
 		}
 	}
 	r.MustBe(halves, document.ErrContradiction, fmt.Sprintf(layout, halves), "is_neox_style")
+	r.Integer("original_max_position_embeddings") // before positionKind, which takes a text for a kind
 	positionKind(r, f)
+	r.MustBe(true, document.ErrUnknown, "true or no such key: the code of LFM2 rotates, with it or without it", "use_pos_enc")
+	if !f.DualChunk {
+		r.MustLack("no such key: programs have dual chunk attention for Qwen 2 and 3 only (posenc.DualChunk has its positions)",
+			"dual_chunk_attention_config")
+	}
 	r.MustLack("null: xPos is not read from configurations", "rotary_emb_scale_base")
 	if !slices.ContainsFunc(f.Kinds, func(k models.KindDefaults) bool { return k.HeadDimKey != "" }) {
 		single, _ := r.Object("per_layer_config")
@@ -600,6 +648,7 @@ func addIndexer(r *document.Reader, f *models.ModelType, m *description.Descript
 
 // visionModel returns the reader of the vision tower.
 func visionModel(r *document.Reader) *document.Reader {
+	whole := r
 	for range 3 {
 		modelType, _ := r.Text("model_type")
 		h := models.HolderOf(modelType)
@@ -607,6 +656,10 @@ func visionModel(r *document.Reader) *document.Reader {
 			r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model whose vision tower rotates by rows and columns; the one of this type has %s", positions)
 		}
 		if r.Err != nil || h == nil || h.Tower.Key == "" {
+			break
+		}
+		if isTowerItself(r, h) {
+			r.Set("model_type", h.Tower.Type)
 			break
 		}
 		inner, given := r.Object(h.Tower.Key)
@@ -622,10 +675,28 @@ func visionModel(r *document.Reader) *document.Reader {
 		}
 	}
 	modelType, given := r.Text("model_type")
+	isText := models.Types.Named(modelType) != nil || models.HolderOf(modelType) != nil
+	if r == whole && isText && models.Towers.Named(modelType) == nil && !slices.ContainsFunc(models.TowerKeys(), r.Has) {
+		r.Fail(document.ErrAbsent, "model_type", document.Quoted(modelType), "a vision tower or a model that holds one; HuggingFace reads this text model")
+	}
 	if given && models.Towers.Named(modelType) == nil && models.PositionsIn(models.OtherTypes, modelType) == "" {
 		unknownType(r, modelType, "a vision tower in docs/models.md or a model that holds one", false)
 	}
 	return r
+}
+
+// isTowerItself reports whether a file is the object of a tower, which transformers 4 gave the type of the whole model:
+// it has sizes by names that only the tower's class has.
+func isTowerItself(r *document.Reader, h *models.Holder) bool {
+	t := models.Towers.Named(h.Tower.Type)
+	if t == nil || t.Keys == nil || r.Has(h.Tower.Key) || h.Text.Key != "" && r.Has(h.Text.Key) {
+		return false
+	}
+	usual := (&models.ModelType{}).WithDefaults().Keys
+	has := func(names, usual []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(usual, name) && r.Has(name) })
+	}
+	return has(t.Keys.Layers, usual.Layers) || has(t.Keys.Heads, usual.Heads)
 }
 
 func checkAxialHead(r *document.Reader, f *models.ModelType) {

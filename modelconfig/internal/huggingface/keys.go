@@ -19,8 +19,7 @@ func unreadKeys(r *document.Reader, f *models.ModelType, keys document.Object, p
 		if v == nil || r.Seen[key] {
 			continue
 		}
-		harmless := IsHarmless(name) || slices.Contains(f.Unread, key) ||
-			f.OriginalPositions != 0 && key == "original_max_position_embeddings" // some rules alone read it
+		harmless := IsHarmless(name) || slices.Contains(f.Unread, key)
 		switch subject := document.SubjectOf(name); {
 		case harmless:
 		case subject == document.AboutRotation:

@@ -85,7 +85,7 @@ func merged(parameters, scaling *document.Reader) *document.Reader {
 			v := from.Keys[key]
 			before := both[key]
 			rope.FailIf(before != nil && v != nil && !document.SameValue(before, v), document.ErrContradiction, key, document.KindOf(v), "the value in %s, which is %s", strings.TrimSuffix(parameters.Path, "."), document.KindOf(before))
-			if v != nil {
+			if v != nil || before == nil {
 				both[key] = v
 			}
 		}
@@ -120,7 +120,7 @@ func hintOf(key string) string {
 	case "extrapolation_factor":
 		return "no such key: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)"
 	case "mrope_section":
-		return "no such key: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)"
+		return noAxes
 	case "alpha":
 		return "factor: alpha is HunYuan's (use frequency.NTKAlpha)"
 	case "full_attention", "sliding_attention":
@@ -128,6 +128,10 @@ func hintOf(key string) string {
 	}
 	return ""
 }
+
+// noAxes is what errors say of positions of several axes in a type that has one.
+const noAxes = "no such key: models of this type have one axis of positions. A draft head for a model of several axes is read " +
+	"with Options.Type \"qwen2_5_vl_text\", or \"qwen3_vl_text\" if its sections are interleaved (or set Axes in posenc.RotaryConfig)"
 
 func KeysOfRopeType(name string) (keys []string, known bool) {
 	for _, t := range RopeTypes {
@@ -183,6 +187,8 @@ func ropeTypeOf(rope *document.Reader, f *models.ModelType) string {
 	}
 	known, ok := KeysOfRopeType(ropeType)
 	if !ok {
+		several := ropeType == "mrope" || ropeType == "xdrope"
+		rope.FailIf(several, document.ErrUnknown, "rope_type", document.Quoted(ropeType), noAxes)
 		rope.Fail(document.ErrUnknown, "rope_type", document.Quoted(ropeType), "one of %q, or use posenc.RotaryConfig with InvFreq", RopeTypeNames())
 		return ""
 	}
@@ -246,6 +252,11 @@ func ruleOf(p *models.RopeParameters) description.Rule {
 func yarnOf(p *models.RopeParameters, factor float64, hasFactor bool) description.Rule {
 	original := p.OriginalPositions(1)
 	if !hasFactor {
+		const expected = "the number by which rope_type yarn scales; null stands for the ratio of max_position_embeddings to " +
+			"a smaller original_max_position_embeddings"
+		_, null := p.Keys["factor"]
+		p.FailIf(!null, document.ErrValue, "factor", "absent", expected)
+		p.FailIf(original == p.Positions, document.ErrValue, "factor", "null", expected)
 		factor = float64(p.Positions) / float64(original)
 	}
 	n := p.IntegerOr([]string{"max_position_embeddings"}, p.Positions)

@@ -43,6 +43,25 @@ type GGUFArchitecture struct {
 	AttentionInterval int                    // default of full_attention_interval, where other layers are recurrent
 	RotaryLayers      int                    // the one block_count that rotates; 0: any
 	Finetuned         bool                   // rope.scaling.finetuned false means that no layer rotates
+
+	// Of ollama.
+	Unwritten       *GGUFUnwritten
+	CrossAttention  bool // layers of attention.cross_attention_layers do not rotate
+	AttentionOfYaRN bool // attn_factor is the factor of YaRN, and does not multiply it
+}
+
+// GGUFUnwritten is what ollama takes for keys that its converter left out.
+type GGUFUnwritten struct {
+	Always   bool // no file of llama.cpp leaves them out
+	Base     float64
+	Type     string // rope.scaling.type
+	Sections []int
+
+	// Factor is rope.scaling.factor of models with a number of layers of FactorLayers and a window, or of at
+	// least FactorLength tokens.
+	Factor       float64
+	FactorLayers []int
+	FactorLength int
 }
 
 // GGUFIndexer is how an indexer with heads of attention.indexer.key_length elements rotates.

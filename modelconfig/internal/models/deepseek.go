@@ -31,8 +31,8 @@ var deepseekModels = Vendor{
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "deepseek", Layout: Normal},
-		{Name: "deepseek2", Layout: Normal, Latent: true, LogMultiplier: 0.1, EqualMScale: true, QueryScale: ScaledBeyondLength},
-		{Name: "deepseek2-ocr", Layout: NeoX, Whole: true, PlainBase: true},
+		{Name: "deepseek2", Also: []string{"glm4moelite"}, Layout: Normal, Latent: true, LogMultiplier: 0.1, EqualMScale: true, QueryScale: ScaledBeyondLength},
+		{Name: "deepseek2-ocr", Also: []string{"deepseekocr"}, Layout: NeoX, Whole: true, PlainBase: true},
 		{Name: "deepseek32", Layout: Normal, Latent: true, LogMultiplier: 0.1, Indexer: &GGUFIndexer{Layout: NeoX}},
 		{Name: "deepseek4", Layout: Normal, Compressed: true, Indexer: &GGUFIndexer{Layout: Normal, Trailing: true}},
 	},

@@ -40,7 +40,7 @@ var gemmaModels = Vendor{
 		{Name: "gemma4-assistant", Layout: NeoX, Freqs: true, NeedsFreqs: true, Draft: true, Sliding: &GGUFSliding{Base: 10000}},
 		{Name: "gemma-embedding", Layout: NeoX, Sliding: &GGUFSliding{Period: 6, Base: 10000, SameDim: true}},
 		{Name: "gemma2", Layout: NeoX, Sliding: &GGUFSliding{Period: 2, SameDim: true}},
-		{Name: "gemma3", Layout: NeoX, Sliding: &GGUFSliding{IfGiven: true, Period: 6, Base: 10000, SameDim: true}, Traps: []string{"local_base_of_Gemma_3"}},
+		{Name: "gemma3", Layout: NeoX, Sliding: &GGUFSliding{IfGiven: true, Period: 6, Base: 10000, SameDim: true}, Unwritten: &GGUFUnwritten{Base: 1e6, Factor: 8, FactorLayers: []int{34, 48, 62}, FactorLength: 131072}, Traps: []string{"local_base_of_Gemma_3"}},
 		{Name: "gemma3n", Layout: NeoX, Sliding: &GGUFSliding{Period: 5, Base: 10000, SameDim: true}},
 		{Name: "gemma4", Layout: NeoX, Freqs: true, NeedsFreqs: true, Sliding: &GGUFSliding{Base: 10000}, Traps: []string{"heads_of_Gemma_4"}},
 	},

@@ -30,6 +30,7 @@ var glmModels = Vendor{
 		{Name: "cogvlm", Layout: NeoX, Whole: true, PlainBase: true},
 		{Name: "glm-dsa", Layout: Normal, Latent: true, Indexer: &GGUFIndexer{Layout: Normal, Typed: true}},
 		{Name: "glm4", Layout: Normal, Axes: OptionalAxes},
+		{Name: "glmocr", Layout: NeoX, Axes: SectionedAxes},
 		{Name: "glm4moe", Layout: NeoX, Axes: OptionalAxes},
 	},
 	OtherArchitectures: []PositionsOf{{noPositions, []string{"glm5-next", "glm5next"}}},

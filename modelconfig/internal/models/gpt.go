@@ -14,6 +14,7 @@ var gptModels = Vendor{
 	Architectures: []GGUFArchitecture{
 		{Name: "gptneox", Also: []string{"stablelm", "starcoder2"}, Layout: NeoX},
 		{Name: "gpt-oss", Layout: NeoX, Sliding: &GGUFSliding{Period: 2}},
+		{Name: "gptoss", Layout: NeoX, Sliding: &GGUFSliding{Period: 2}, Unwritten: &GGUFUnwritten{Always: true, Type: "yarn"}},
 	},
 	OtherArchitectures: []PositionsOf{{learned, []string{"gpt2", "starcoder"}}},
 	RefusedArchitectures: []PositionsOf{

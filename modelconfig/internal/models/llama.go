@@ -21,6 +21,7 @@ var llamaModels = Vendor{
 		{Name: "chameleon", Also: []string{"llada"}, Layout: Normal},
 		{Name: "llada-moe", Layout: NeoX},
 		{Name: "deci", Also: []string{"llama", "llama-embed"}, Layout: Normal, Whole: true, Freqs: true, LongRoPE: true},
+		{Name: "mllama", Layout: Normal, Whole: true, Freqs: true, CrossAttention: true},
 		{Name: "llama4", Layout: Normal, Freqs: true, Sliding: &GGUFSliding{UnlessZero: true, Period: 4}, Rotates: exceptLastOfFourIfWindowed, QueryScale: ScaledNoPE},
 	},
 	OtherTowers: []PositionsOf{{learned, []string{"llava_llama"}}},

@@ -99,6 +99,7 @@ type ModelType struct {
 	FactorKey         string   // a factor beside the rope parameters, which rule reads
 	Absent            string   // the rope parameters of a configuration without any, as JSON
 	Inverse           bool     // pairs turn the other way
+	DualChunk         bool     // programs read dual_chunk_attention_config
 	Learned           string   // the tensor of weights by which frequencies are multiplied
 
 	// Variant is a type whose code files take in which VariantKey is above 0.

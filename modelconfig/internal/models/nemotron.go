@@ -18,6 +18,6 @@ var nemotronModels = Vendor{
 	},
 	OtherPositions:     []PositionsOf{{noPositions, []string{"nemotron_h"}}},
 	Architectures:      []GGUFArchitecture{{Name: "nemotron", Layout: NeoX}},
-	OtherArchitectures: []PositionsOf{{noPositions, []string{"nemotron_h", "nemotron_h_moe"}}},
+	OtherArchitectures: []PositionsOf{{noPositions, []string{"nemotron_h", "nemotron_h_moe", "nemotron_h_omni"}}},
 	OtherTowers:        []PositionsOf{{learned, []string{"NemotronH_Nano_VL_V2", "NemotronH_Nano_Omni_Reasoning_V3", "NemotronH_Super_Omni_Reasoning_V3", "Llama_Nemotron_Nano_VL", "LlamaNemotronVLModel", "LlamaNemotronVLForSequenceClassification", "NVLM_D", "jet_vlm", "cosmos3_edge"}}},
 }

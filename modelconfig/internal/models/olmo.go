@@ -17,6 +17,7 @@ var olmoModels = Vendor{
 		{Name: "olmo", Layout: Normal},
 		{Name: "olmoe", Layout: NeoX},
 		{Name: "olmo2", Layout: NeoX, Sliding: &GGUFSliding{IfGiven: true, Period: 4, Plain: true, SameBase: true}},
+		{Name: "olmo3", Layout: NeoX, Sliding: &GGUFSliding{IfGiven: true, Period: 4, Plain: true, SameBase: true}, AttentionOfYaRN: true},
 	},
 	OtherTowers: []PositionsOf{{learned, []string{"molmo2"}}},
 }

@@ -565,6 +565,21 @@ func chatGLM(r *document.Reader) {
 	}
 }
 
+// qwenBase: the code of Qwen 1 reads rotary_emb_base, vLLM rope_theta, and some files have both.
+func qwenBase(r *document.Reader) {
+	theta, given := r.Number("rope_theta")
+	base := r.NumberOr("rotary_emb_base", 1e4)
+	r.FailIf(given && theta != base, document.ErrContradiction, "rope_theta", theta,
+		"rotary_emb_base, which is %v: the model's own code reads that, and vLLM reads rope_theta", base)
+}
+
+// gteScale: queries are multiplied by ln(tokens of the sequence)/ln(max_position_embeddings).
+func gteScale(r *document.Reader) {
+	r.Boolean("logn_attention_clip1")
+	r.MustBe(false, document.ErrUnknown, "false: the model's own code multiplies all queries of a sequence of n tokens by "+
+		"ln(n)/ln(max_position_embeddings) (remove the key, and multiply them)", "logn_attention_scale")
+}
+
 func usesMLA(r *document.Reader) {
 	r.MustBe(true, document.ErrUnknown, "true: DeepSeek V2 without latent attention is not read (use posenc.RotaryConfig)", "use_mla")
 }

@@ -4,11 +4,11 @@ import "github.com/go-posenc/posenc/modelconfig/internal/document"
 
 var qwenModels = Vendor{
 	Types: []ModelType{
-		{Name: "qwen2", Also: []string{"dots_ocr", "llava_qwen"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, Base: 1e4},
-		{Name: "qwen2_moe", Hidden: 2048, Heads: 16, Layers: 24, Positions: 32768, Base: 1e4},
-		{Name: "qwen3", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4, Traps: []string{"yarn_factor_wins_over_the_ratio"}},
-		{Name: "qwen3_moe", Hidden: 2048, Heads: 32, Layers: 24, Positions: 32768, Base: 1e4},
-		{Name: "qwen", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 8192, Base: 1e4, Keys: &Spellings{HeadDim: []string{"kv_channels"}, Positions: []string{"seq_length"}}, Part: 1, BaseKeys: []string{"rotary_emb_base"}, Rule: qwenDynamicNTK, Traps: []string{"qwen1_dynamic_ntk_is_its_own"}},
+		{Name: "qwen2", Also: []string{"dots_ocr", "llava_qwen"}, DualChunk: true, Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, Base: 1e4},
+		{Name: "qwen2_moe", DualChunk: true, Hidden: 2048, Heads: 16, Layers: 24, Positions: 32768, Base: 1e4},
+		{Name: "qwen3", DualChunk: true, Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4, Traps: []string{"yarn_factor_wins_over_the_ratio"}},
+		{Name: "qwen3_moe", DualChunk: true, Hidden: 2048, Heads: 32, Layers: 24, Positions: 32768, Base: 1e4},
+		{Name: "qwen", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 8192, Base: 1e4, Keys: &Spellings{HeadDim: []string{"kv_channels"}, Positions: []string{"seq_length"}}, Part: 1, BaseKeys: []string{"rotary_emb_base", "rope_theta"}, Check: qwenBase, Rule: qwenDynamicNTK, QueryScale: scaledBySeqLength, ScalesRotating: true, Traps: []string{"qwen1_dynamic_ntk_is_its_own", "qwen1_scales_queries_beyond_its_length"}},
 		{Name: "qwen3_next", Hidden: 2048, Heads: 16, HeadDim: 256, Layers: 48, Positions: 32768, Base: 1e4, Part: 0.25, LayerTypes: &LayerTypesRule{Key: "full_attention_interval", Last: 4, Others: "linear_attention"}, Rotating: []string{"full_attention"}},
 		{Name: "qwen2_vl_text", Hidden: 8192, Heads: 64, Layers: 80, Positions: 32768, Base: 1e6, Axes: &sectionsInOrder, Sections: []int{16, 24, 24}},
 		{Name: "qwen2_5_vl_text", Hidden: 8192, Heads: 64, Layers: 80, Positions: 32768, Base: 1e6, Axes: &sectionsInOrder, Sections: []int{16, 24, 24}, Traps: []string{"mrope_with_scaling_or_a_part_of_the_head"}},
@@ -49,9 +49,10 @@ var qwenModels = Vendor{
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "dream", Also: []string{"qwen", "qwen2", "qwen2moe", "qwen3", "qwen3moe", "rnd1"}, Layout: NeoX},
-		{Name: "qwen3tts", Also: []string{"qwen3vl", "qwen3vlmoe"}, Layout: NeoX, Axes: InterleavedAxes, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
+		{Name: "qwen3vl", Also: []string{"qwen3vlmoe"}, Layout: NeoX, Axes: InterleavedAxes, Unwritten: &GGUFUnwritten{Always: true, Sections: []int{24, 20, 20}}, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
+		{Name: "qwen3tts", Layout: NeoX, Axes: InterleavedAxes, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
 		{Name: "qwen4exp", Layout: NeoX, Axes: InterleavedAxes, AttentionInterval: 4, Indexer: &GGUFIndexer{Layout: NeoX}, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
-		{Name: "qwen2vl", Layout: NeoX, Axes: SectionedAxes},
+		{Name: "qwen2vl", Also: []string{"qwen25vl"}, Layout: NeoX, Axes: SectionedAxes},
 		{Name: "qwen35", Also: []string{"qwen35moe"}, Layout: NeoX, Axes: InterleavedAxes, AttentionInterval: 4, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},
 		{Name: "qwen3next", Layout: NeoX, AttentionInterval: 4},
 	},

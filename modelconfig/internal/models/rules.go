@@ -51,9 +51,23 @@ func scaledByLogarithm(p *RopeParameters) *posenc.QueryScaling {
 		return nil
 	}
 	p.Model.FailIf(length == 1, document.ErrValue, "attn_temperature_len", length, "at least 2, or 0 for no scale")
+	return logarithmTo(length, 0)
+}
+
+// scaledBySeqLength is the scale of Qwen 1: ln(position+1)/ln(seq_length) beyond that length.
+func scaledBySeqLength(p *RopeParameters) *posenc.QueryScaling {
+	if !p.Model.Flag("use_logn_attn", false) {
+		return nil
+	}
+	p.Model.FailIf(p.Positions < 2, document.ErrValue, "seq_length", p.Positions, "at least 2 together with use_logn_attn")
+	return logarithmTo(p.Positions, 1)
+}
+
+// logarithmTo returns the scale ln(position+offset)/ln(length) beyond a length.
+func logarithmTo(length, offset int) *posenc.QueryScaling {
 	log := elementary.Log(real(float64(max(length, 2))))
 	beta, _ := log.Quo(real(1), log).Float64()
-	return &posenc.QueryScaling{Rule: posenc.ClampedLog, Beta: beta, Length: length}
+	return &posenc.QueryScaling{Rule: posenc.ClampedLog, Beta: beta, Length: length, Offset: offset}
 }
 
 // scaledWithoutRotation is the scale of Llama 4.

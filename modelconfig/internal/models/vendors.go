@@ -91,6 +91,18 @@ func TypeOfUntyped(architecture string) string {
 	return ""
 }
 
+// TowerKeys returns the keys under which files have vision towers.
+func TowerKeys() []string {
+	var keys []string
+	for _, v := range Vendors {
+		for _, h := range v.Holders {
+			keys = append(keys, h.Tower.Key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.DeleteFunc(slices.Compact(keys), func(key string) bool { return key == "" })
+}
+
 func HolderOf(name string) *Holder {
 	h := Holders.Named(name)
 	if h != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -216,7 +217,7 @@ func TestHostile(t *testing.T) {
 		{"npy number", npyFile(header("'<f4'", "(99999999999999999999,)"), 8), "shape (99999999999999999999,): want whole numbers that an int holds"},
 		{"npy dimensions", npyFile(header("'<f4'", "("+strings.Repeat("1,", 65)+")"), 4), "65 dimensions"},
 		{"uint64", append(npyFile(header("'<u8'", "(1,)"), 0), bytes.Repeat([]byte{0xff}, 8)...), "element 0 is 18446744073709551615"},
-		{"safetensors header", safeFile("{", 0)[:9], "header: unexpected end of JSON input"},
+		{"safetensors header", safeFile("{", 0)[:9], "safetensors: header: no JSON object from byte 1 on"},
 		{"safetensors size", []byte("\xff\xff\xff\xff\xff\xff\xff\xff{"), "a safetensors header of 18446744073709551615 bytes"},
 		{"safetensors offsets", safeFile(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 4), "want two that rise, up to 4"},
 		{"safetensors gap", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 8), "data_offsets [4 8]: want the first to be 0"},
@@ -224,7 +225,18 @@ func TestHostile(t *testing.T) {
 		{"safetensors bytes", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}}`, 8), "8 bytes of data: want those of shape [1] of F32"},
 		{"safetensors overlap", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}}`, 4), "data_offsets [0 4]: want the first to be 4"},
 		{"safetensors more data", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 5), "5 bytes of data: want 4"},
-		{"safetensors json", safeFile(`{"a":null}`, 0), "data_offsets []: want two"},
+		{"safetensors json", safeFile(`{"a":null}`, 0), `tensor "a": no JSON object`},
+		{"safetensors words", safeFile(`{"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,4]}}`, 4), `tensor "a": shape [1.5]: want a list of whole numbers`},
+		{"safetensors letters", safeFile(`{"a":{"Dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 4), `dtype ""`},
+		{"safetensors twice", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"I32","shape":[1],"data_offsets":[0,4]}}`, 4), `header: the key "a" appears twice`},
+		{"safetensors twice escaped", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"\u0061":{"dtype":"I32","shape":[1],"data_offsets":[0,4]}}`, 4), `the key "a" appears twice`},
+		{"safetensors key twice", safeFile(`{"a":{"dtype":"F32","shape":[1],"shape":[1,1],"data_offsets":[0,4]}}`, 4), `tensor "a": the key "shape" appears twice`},
+		{"safetensors text twice", safeFile(`{"__metadata__":{"x":"1","x":"2"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 4), `__metadata__: the key "x" appears twice`},
+		{"safetensors text", safeFile(`{"__metadata__":{"x":1}}`, 0), `__metadata__: "x" is 1: want a text`},
+		{"safetensors after", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}} x`, 4), "header: more text after the object"},
+		{"npy shape twice", npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (4,), 'shape': (2, 2), }\n", 16), `the key "shape" appears twice`},
+		{"npy descr twice", npyFile("{'descr': '<f4', \"descr\": '<i4', 'fortran_order': False, 'shape': (4,), }\n", 16), `the key "descr" appears twice`},
+		{"npz twice", twice(t), `two members "a.npy"`},
 		{"safetensors type", safeFile(`{"a":{"shape":[0],"data_offsets":[0,0]}}`, 0), `dtype ""`},
 		{"zip", []byte("PK\x03\x04 and no more"), "npz: "},
 		{"safetensors dimensions", safeFile(`{"a":{"dtype":"F32","shape":[`+strings.Repeat("1,", 400_000)+`1],"data_offsets":[0,4]}}`, 4), "400001 dimensions: want at most 64"},
@@ -244,6 +256,9 @@ func TestHostile(t *testing.T) {
 			if most := mostMemory(len(test.file)); used > most {
 				t.Errorf("%d bytes of memory for a file of %d, want at most %d", used, len(test.file), most)
 			}
+			if _, err := Read(bytes.NewReader(test.file), input.Unknown); err == nil || len(err.Error()) > 1000 {
+				t.Errorf("as a pipe: error %.1000v", err)
+			}
 		})
 	}
 	// Of many integers the type is read, and not the values.
@@ -252,6 +267,67 @@ func TestHostile(t *testing.T) {
 	if err != nil || f.Arrays[0].Values != nil || !strings.HasPrefix(f.Arrays[0].Type, "int16 (4194305 of them") {
 		t.Errorf("type %s, error %v", f.Arrays[0].Type, err)
 	}
+}
+
+// A pipe of a file is the file, and its end is found; more than a file, or an endless one, is an error that takes no
+// more memory than the file.
+func TestPipes(t *testing.T) {
+	for name, file := range files() {
+		want, wantErr := Read(bytes.NewReader(file), int64(len(file)))
+		got, err := Read(bytes.NewReader(file), input.Unknown)
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s through a pipe: %v, %v", name, got, err)
+		}
+		for n := range file {
+			if _, err := Read(bytes.NewReader(file[:n]), input.Unknown); err == nil {
+				t.Errorf("%s: no error of its first %d bytes", name, n)
+			}
+		}
+		if before := testkit.AllocatedBytes(); !bytes.HasPrefix(file, []byte("PK")) { // the list of members is at the end
+			if _, err := Read(&endless{file}, input.Unknown); err == nil {
+				t.Errorf("%s: no error where zeros follow without an end", name)
+			}
+			if used := testkit.AllocatedBytes() - before; used > 1<<20+20*uint64(len(file)) {
+				t.Errorf("%s: %d bytes of memory where zeros follow without an end", name, used)
+			}
+		}
+	}
+	for _, start := range []string{"", npyMagic, "PK\x03\x04", "\x40\x00\x00\x00\x00\x00\x00\x00{"} {
+		before := testkit.AllocatedBytes()
+		if _, err := Read(&endless{[]byte(start)}, input.Unknown); err == nil {
+			t.Errorf("%q and zeros: no error", start)
+		}
+		if used := testkit.AllocatedBytes() - before; used > 1<<20 {
+			t.Errorf("%q and zeros: %d bytes of memory", start, used)
+		}
+	}
+}
+
+// endless is a text and zeros after it.
+type endless struct{ text []byte }
+
+func (e *endless) ReadAt(b []byte, off int64) (int, error) {
+	clear(b)
+	if off < int64(len(e.text)) {
+		copy(b, e.text[off:])
+	}
+	return len(b), nil
+}
+
+// twice is an archive with a member twice.
+func twice(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for range 2 {
+		member, err := w.Create("a.npy")
+		if err == nil {
+			_, err = member.Write(npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }\n", 4))
+		}
+		testkit.NoError(t, err)
+	}
+	testkit.NoError(t, w.Close())
+	return b.Bytes()
 }
 
 // bomb is an archive of zeros, of which deflate leaves a thousandth.

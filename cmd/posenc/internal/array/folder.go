@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 )
 
 // The files of a folder, beside NAME.txt for texts.
@@ -34,11 +36,11 @@ func writeFolder(folder string, f *File) error {
 	for i := range f.Arrays {
 		a := &f.Arrays[i]
 		if strings.ContainsFunc(a.Name, func(r rune) bool { return r <= ' ' }) {
-			return fmt.Errorf("%s: array %q: want a name without spaces", folder, a.Name)
+			return fmt.Errorf("%s: array %q: want a name without spaces", input.Name(folder), a.Name)
 		}
 		k, data, err := a.encode()
 		if err != nil {
-			return fmt.Errorf("%s: %w", folder, err)
+			return fmt.Errorf("%s: %w", input.Name(folder), err)
 		}
 		parts = append(parts, &part{of: a, kind: k, data: data})
 	}
@@ -66,11 +68,12 @@ func writeFolder(folder string, f *File) error {
 		files[name+".txt"] = []byte(text)
 	}
 	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return err
+		return input.Plain(folder, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := os.WriteFile(filepath.Join(folder, name), files[name], 0o666); err != nil {
-			return err
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, files[name], 0o666); err != nil {
+			return input.Plain(path, err)
 		}
 	}
 	return nil

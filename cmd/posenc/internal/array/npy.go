@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 )
 
 // The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
@@ -33,11 +35,21 @@ func readNPY(r io.ReaderAt, size int64) (*File, error) {
 	return &File{Arrays: []Array{*a}}, nil
 }
 
-// decodeNPY reads an array of size bytes with its header.
+// npyKey is a key of a header, which is a dictionary of Python.
+var npyKey = regexp.MustCompile(`['"](\w+)['"]\s*:`)
+
+// decodeNPY reads an array of size bytes with its header, to the end of r.
 func decodeNPY(r io.Reader, size int64) (*Array, error) {
 	header, length, err := npyHeader(r)
 	if err != nil {
 		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, m := range npyKey.FindAllStringSubmatch(header, -1) {
+		if seen[m[1]] {
+			return nil, fmt.Errorf("npy header %.200q: the key %q appears twice", strings.TrimSpace(header), m[1])
+		}
+		seen[m[1]] = true
 	}
 	descr, fortran, shapes := npyDescr.FindStringSubmatch(header), npyFortran.FindStringSubmatch(header), npyShape.FindStringSubmatch(header)
 	if descr == nil || fortran == nil || shapes == nil {
@@ -75,12 +87,13 @@ func decodeNPY(r io.Reader, size int64) (*Array, error) {
 		return a, nil
 	case int64(n) > maxBytes/int64(k.size):
 		return nil, fmt.Errorf("shape %v of %s: want at most %d bytes", a.Shape, k.name, maxBytes)
-	case size-length != int64(n*k.size):
-		return nil, fmt.Errorf("%d bytes of data: want %d for shape %v of %s", size-length, n*k.size, a.Shape, k.name)
 	}
-	data := make([]byte, n*k.size)
-	if _, err := io.ReadFull(r, data); err != nil {
-		return nil, fmt.Errorf("npy data: %w", err)
+	if size != input.Unknown {
+		size -= length
+	}
+	data, err := readData(r, n*k.size, size, fmt.Sprintf("shape %v of %s", a.Shape, k.name))
+	if err != nil {
+		return nil, err
 	}
 	if fortran[1] == "True" {
 		data = rowMajor(data, a.Shape, k.size)
@@ -96,7 +109,7 @@ func decodeNPY(r io.Reader, size int64) (*Array, error) {
 func npyHeader(r io.Reader) (string, int64, error) {
 	start := make([]byte, 12)
 	if _, err := io.ReadFull(r, start[:10]); err != nil {
-		return "", 0, errors.New("a npy header that ends early")
+		return "", 0, endsEarly(err, "a npy header")
 	}
 	if !bytes.HasPrefix(start, []byte(npyMagic)) {
 		return "", 0, errors.New("not a npy array")
@@ -106,7 +119,7 @@ func npyHeader(r io.Reader) (string, int64, error) {
 	case 1:
 	case 2, 3:
 		if _, err := io.ReadFull(r, start[10:]); err != nil {
-			return "", 0, errors.New("a npy header that ends early")
+			return "", 0, endsEarly(err, "a npy header")
 		}
 		prefix, length = 12, binary.LittleEndian.Uint32(start[8:])
 	default:
@@ -117,9 +130,17 @@ func npyHeader(r io.Reader) (string, int64, error) {
 	}
 	header := make([]byte, length)
 	if _, err := io.ReadFull(r, header); err != nil {
-		return "", 0, errors.New("a npy header that ends early")
+		return "", 0, endsEarly(err, "a npy header")
 	}
 	return string(header), int64(prefix) + int64(length), nil
+}
+
+// endsEarly is the error of reading what a file must have.
+func endsEarly(err error, what string) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errors.New(what + " that ends early")
+	}
+	return err
 }
 
 // rowMajor reorders elements of which the first dimension is the innermost.

@@ -3,6 +3,8 @@ package array
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -11,6 +13,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 )
 
 // What the members of an archive may have in all: as much as a small file, or the file a few
@@ -22,9 +26,22 @@ const (
 
 // readNPZ reads an archive whose members are NAME.npy, and NAME.txt for texts.
 func readNPZ(r io.ReaderAt, size int64) (*File, error) {
+	if size == input.Unknown {
+		if err := checkMember(r); err != nil {
+			return nil, err
+		}
+		data, err := io.ReadAll(io.NewSectionReader(r, 0, maxBytes+1)) // the list of members is at the end
+		if err != nil {
+			return nil, err
+		}
+		if len(data) > maxBytes {
+			return nil, fmt.Errorf("npz: a pipe of more than %d bytes: want at most these, or a file in place of the pipe", maxBytes)
+		}
+		r, size = bytes.NewReader(data), int64(len(data))
+	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("npz: %w", err)
+		return nil, errors.New("npz: not a zip archive, or one that is cut off")
 	}
 	f := &File{Texts: make(map[string]string)}
 	seen := make(map[string]bool)
@@ -49,13 +66,39 @@ func readNPZ(r io.ReaderAt, size int64) (*File, error) {
 		}
 		total += member.UncompressedSize64
 		if err := f.readMember(member, name, ext); err != nil {
-			return nil, fmt.Errorf("member %q: %w", member.Name, err)
+			return nil, fmt.Errorf("member %q: %w", member.Name, unpacked(err))
 		}
 	}
 	if len(f.Arrays) == 0 {
 		return nil, errors.New("an archive without members *.npy")
 	}
 	return f, nil
+}
+
+// checkMember reads the header of the first member.
+func checkMember(r io.ReaderAt) error {
+	header := make([]byte, 30)
+	if n, err := r.ReadAt(header, 0); n < len(header) {
+		return endsEarly(err, "a zip archive")
+	}
+	name := make([]byte, min(binary.LittleEndian.Uint16(header[26:]), 1<<10))
+	_, err := r.ReadAt(name, int64(len(header)))
+	if method := binary.LittleEndian.Uint16(header[8:]); err == nil && (len(name) == 0 || method != zip.Store && method != zip.Deflate) {
+		return errors.New("npz: not a zip archive: its first member has no name, or is packed in an unknown way")
+	}
+	return err
+}
+
+// unpacked says in plain words what is wrong with a member.
+func unpacked(err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, zip.ErrChecksum), errors.As(err, &corrupt), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, zip.ErrFormat):
+		return errors.New("the data are damaged")
+	case errors.Is(err, zip.ErrAlgorithm):
+		return errors.New("packed in another way than by deflate")
+	}
+	return err
 }
 
 func (f *File) readMember(member *zip.File, name, ext string) error {

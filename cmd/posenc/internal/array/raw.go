@@ -52,36 +52,29 @@ func ParseRaw(text string) (*Raw, error) {
 	return r, checkDimensions(len(r.shape))
 }
 
-// ReadBytes reads a file without a header as bytes.
-func ReadBytes(path string) (*Array, error) {
+// ReadBytes reads a file without a header as bytes, size of them; of names what they are.
+func ReadBytes(path string, size int, of string) (*Array, error) {
 	f, err := input.Open(path, maxBytes)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if f.Size > maxBytes {
-		return nil, fmt.Errorf("%s: %d bytes: want at most %d", path, f.Size, maxBytes)
-	}
-	data := make([]byte, f.Size)
-	if _, err := io.ReadFull(io.NewSectionReader(f, 0, f.Size), data); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	data, err := readData(io.NewSectionReader(f, 0, f.Size), size, f.Size, of)
+	if err != nil {
+		return nil, input.Plain(path, err)
 	}
 	return &Array{Shape: []int{len(data)}, Type: "uint8", Values: data}, nil
 }
 
 // ReadFile reads a file that has the numbers and nothing else.
 func (r *Raw) ReadFile(path string) (*Array, error) {
-	bytes, err := ReadBytes(path)
+	bytes, err := ReadBytes(path, r.count*r.kind.size, fmt.Sprintf("shape %v of %s", r.shape, r.kind.name))
 	if err != nil {
 		return nil, err
 	}
-	data := bytes.Values.([]byte)
-	if len(data) != r.count*r.kind.size {
-		return nil, fmt.Errorf("%s: %d bytes: want %d for shape %v of %s", path, len(data), r.count*r.kind.size, r.shape, r.kind.name)
-	}
 	a := &Array{Shape: r.shape}
-	if err := a.set(r.kind, data, r.order); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := a.set(r.kind, bytes.Values.([]byte), r.order); err != nil {
+		return nil, fmt.Errorf("%s: %w", input.Name(path), err)
 	}
 	return a, nil
 }

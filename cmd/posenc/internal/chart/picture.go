@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -96,7 +97,7 @@ func WritePicture(path string, charts []Chart) error {
 	if vector != nil {
 		picture = standalone(picture)
 	}
-	return os.WriteFile(path, picture, 0o666)
+	return input.Plain(path, os.WriteFile(path, picture, 0o666))
 }
 
 // standalone corrects what gonum writes into a SVG: images are PNG, and a machine without

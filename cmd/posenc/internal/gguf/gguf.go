@@ -357,7 +357,10 @@ func (h *header) factors(f io.ReaderAt, size int64, name string, t tensor) ([]fl
 		return nil, h.err
 	}
 	factors := make([]float32, t.count)
-	return factors, binary.Read(io.NewSectionReader(f, int64(data+t.offset), int64(4*t.count)), h.order, factors)
+	if err := binary.Read(io.NewSectionReader(f, int64(data+t.offset), int64(4*t.count)), h.order, factors); err != nil {
+		h.ended(err)
+	}
+	return factors, h.err
 }
 
 // name reads the name of a key or of a tensor.
@@ -401,7 +404,7 @@ func (h *header) bytes(n uint64) []byte {
 	}
 	b := make([]byte, n)
 	if _, err := io.ReadFull(h.in, b); err != nil {
-		h.err = err
+		h.ended(err)
 		return nil
 	}
 	h.done += n
@@ -418,7 +421,7 @@ func (h *header) discard(n uint64) {
 		return
 	}
 	if _, err := h.in.Discard(int(n)); err != nil { // at most mostHeader
-		h.err = err
+		h.ended(err)
 		return
 	}
 	h.done += n
@@ -435,6 +438,15 @@ func (h *header) short(format string, args ...any) {
 		h.fail("%s, but a header has at most %d", what, mostHeader)
 	} else {
 		h.fail("%s, but only %d are left: the file is truncated", what, h.left())
+	}
+}
+
+// ended fails with an error of reading: a pipe, whose size is unknown, ends.
+func (h *header) ended(err error) {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		h.fail("the file ends here: it is truncated")
+	} else if h.err == nil {
+		h.err = err
 	}
 }
 

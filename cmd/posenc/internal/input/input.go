@@ -4,8 +4,8 @@ package input
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
+	"math"
 	"os"
 	"syscall"
 	"time"
@@ -14,11 +14,14 @@ import (
 // Stdin is the path that means standard input.
 const Stdin = "-"
 
-// File is a file, or what came through a pipe.
+// Unknown is the size of what comes through a pipe.
+const Unknown = math.MaxInt64
+
+// File is a file, or what comes through a pipe: that is read as it is asked for, forwards, and ReadAt goes back
+// by keptOfPipe bytes at most.
 type File struct {
 	io.ReaderAt
 	Size int64
-	Cut  bool // a pipe goes on after these bytes
 
 	file *os.File // to close; nil where nothing is
 }
@@ -38,25 +41,15 @@ var patience = 5 * time.Minute
 // stdinDone says that standard input, a pipe, was read: it has nothing for a second reader.
 var stdinDone bool
 
-// Open opens the file at path. A pipe has no places to go back to: of it and of what else is no
-// regular file, all is read into memory, up to most bytes. More of them are an error.
-func Open(path string, most int64) (*File, error) {
-	f, err := OpenStart(path, most)
-	if err == nil && f.Cut {
-		f.Close()
-		return nil, fmt.Errorf("%s: a pipe of more than %d bytes: want at most these", nameOf(path), most)
-	}
-	return f, err
-}
+// lfsPointer is the beginning of the text that Git has in place of a file of Git LFS.
+const lfsPointer = "version https://git-lfs"
 
-// OpenStart is Open that reads the first most bytes of a longer pipe.
-func OpenStart(path string, most int64) (*File, error) {
+// Open opens the file at path. Of a pipe, and of what else is no regular file, ReadAt fails beyond most bytes.
+// Errors name the path.
+func Open(path string, most int64) (*File, error) {
 	if path == Stdin {
-		f, err := read(os.Stdin, most)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", nameOf(path), err)
-		}
-		return f, nil
+		f, err := open(os.Stdin, most)
+		return f, Plain("standard input", err)
 	}
 	flag := os.O_RDONLY
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
@@ -64,51 +57,63 @@ func OpenStart(path string, most int64) (*File, error) {
 	}
 	file, err := os.OpenFile(path, flag, 0)
 	if err != nil {
-		return nil, err
+		return nil, Plain(path, err)
 	}
-	f, err := read(file, most)
+	f, err := open(file, most)
 	if err != nil {
 		file.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, Plain(path, err)
 	}
 	f.file = file
 	return f, nil
 }
 
-func nameOf(path string) string {
-	if path == Stdin {
-		return "standard input"
+func open(file *os.File, most int64) (*File, error) {
+	f, err := start(file, most)
+	if err != nil {
+		return nil, err
 	}
-	return path
+	letters := make([]byte, len(lfsPointer))
+	if n, _ := f.ReadAt(letters[:1], 0); n == 1 && letters[0] == lfsPointer[0] {
+		_, _ = f.ReadAt(letters, 0)
+	}
+	if string(letters) == lfsPointer {
+		return nil, errors.New("a Git LFS pointer in place of the file: git lfs pull fetches the file")
+	}
+	return f, nil
 }
 
-func read(f *os.File, most int64) (*File, error) {
-	info, err := f.Stat()
+// start reads the first bytes of a pipe.
+func start(file *os.File, most int64) (*File, error) {
+	info, err := file.Stat()
 	switch {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
 		return nil, errors.New("a folder: want a file")
-	case info.Mode().IsRegular():
-		return &File{ReaderAt: f, Size: info.Size()}, nil
-	case f == os.Stdin && stdinDone:
+	case info.Mode().IsRegular() && info.Size() > 0: // those of /proc have no size
+		return &File{ReaderAt: file, Size: info.Size()}, nil
+	case file == os.Stdin && stdinDone:
 		return nil, errors.New("named twice, and a pipe is read once")
 	}
-	stdinDone = stdinDone || f == os.Stdin
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	stdinDone = stdinDone || file == os.Stdin
+	p := &pipe{from: file, most: most}
 	isPipe := info.Mode()&os.ModeNamedPipe != 0
-	if f != os.Stdin { // a pipe without a writer ends at once
-		for end := time.Now().Add(patience); err == nil && len(data) == 0 && isPipe && time.Now().Before(end); {
+	_, err = p.ReadAt(make([]byte, 1), 0)
+	if file != os.Stdin { // a pipe without a writer ends at once
+		for end := time.Now().Add(patience); err == io.EOF && isPipe && time.Now().Before(end); {
 			time.Sleep(10 * time.Millisecond)
-			data, err = io.ReadAll(io.LimitReader(f, most+1))
+			p.err = nil
+			_, err = p.ReadAt(make([]byte, 1), 0)
 		}
 	}
 	switch {
+	case err == io.EOF && isPipe:
+		return nil, errors.New("a pipe that nothing was written to")
+	case err == io.EOF:
+		return &File{ReaderAt: bytes.NewReader(nil)}, nil
 	case err != nil:
 		return nil, err
-	case len(data) == 0 && isPipe:
-		return nil, errors.New("a pipe that nothing was written to")
 	}
-	size := min(int64(len(data)), most)
-	return &File{ReaderAt: bytes.NewReader(data[:size]), Size: size, Cut: int64(len(data)) > most}, nil
+	return &File{ReaderAt: p, Size: Unknown}, nil
 }

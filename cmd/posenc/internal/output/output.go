@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fatih/color"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
@@ -45,11 +46,11 @@ func Write(c *cobra.Command, r Result) error {
 		}
 		fields := bytes.TrimPrefix(b.Bytes(), []byte("{"))
 		_, err := fmt.Fprintf(w, "{\n  \"schema_version\": %d,%s", SchemaVersion, fields)
-		return err
+		return input.Plain("standard output", err)
 	}
 	t := NewText(w)
 	r.WriteText(t)
-	return t.err
+	return input.Plain("standard output", t.err)
 }
 
 // Terminal returns the file that w is, where it is a terminal.

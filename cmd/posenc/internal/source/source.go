@@ -4,12 +4,15 @@ package source
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/gguf"
@@ -25,8 +28,24 @@ type Source struct {
 	Model  *modelconfig.Model // nil where the file has a vision tower only
 	Vision *modelconfig.Model // of a config.json; nil where it has no tower that rotates
 
+	// ModelErr says why the text model of a file with a Vision has no Model: it does not rotate.
+	ModelErr error
+
 	// VisionErr says why a tower that there is has no Vision: it does not rotate, or is not read.
 	VisionErr error
+
+	Others []Other // parts that are neither of both
+}
+
+// VisionUnread reports whether there is a tower of which is not known whether it rotates.
+func (s *Source) VisionUnread() bool {
+	return s.VisionErr != nil && !errors.Is(s.VisionErr, modelconfig.ErrNotRotary)
+}
+
+// Other is a further part of a config.json, such as an encoder of audio.
+type Other struct {
+	Key string
+	Err error // why it is not read alone; nil: it rotates
 }
 
 // UnknownType is the error of a config.json whose type is not known.
@@ -36,7 +55,7 @@ type UnknownType struct {
 	err    error
 }
 
-func (e *UnknownType) Error() string { return e.Path + ": " + e.err.Error() }
+func (e *UnknownType) Error() string { return input.Name(e.Path) + ": " + e.err.Error() }
 func (e *UnknownType) Unwrap() error { return e.err }
 
 // Format is the form of a file.
@@ -48,9 +67,10 @@ const (
 )
 
 const (
-	configName = "config.json"
-	mostOfJSON = 4 << 20 // bytes that modelconfig reads
-	mostOfPipe = 1 << 28 // bytes that are read: of a longer pipe, a GGUF file, the first ones
+	configName  = "config.json"
+	mostOfJSON  = 4 << 20 // bytes that modelconfig reads
+	mostOfOther = 4 << 10 // bytes by which modelconfig says what another file is
+	mostOfPipe  = 1 << 28 // bytes of a GGUF file that are read from a pipe
 )
 
 // Load reads the file at path. Errors name the file, and where it is about one, the key.
@@ -59,19 +79,15 @@ func Load(path string) (*Source, error) {
 		folder := path
 		path = filepath.Join(folder, configName)
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%s: the folder has no %s", folder, configName)
+			return nil, fmt.Errorf("%s: the folder has no %s", input.Name(folder), configName)
 		}
 	}
-	f, err := input.OpenStart(path, mostOfPipe)
+	f, err := input.Open(path, mostOfPipe)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	s, err := Read(path, f, f.Size)
-	if err != nil && f.Cut {
-		return nil, fmt.Errorf("%w (of the pipe the first %d bytes were read: name the file itself)", err, f.Size)
-	}
-	return s, err
+	return Read(path, f, f.Size)
 }
 
 // Read reads a file of size bytes; path names it.
@@ -83,13 +99,17 @@ func Read(path string, f io.ReaderAt, size int64) (*Source, error) {
 	case errors.As(err, new(*UnknownType)):
 		return nil, err
 	default:
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, input.Plain(path, err)
 	}
 }
 
 func (s *Source) read(f io.ReaderAt, size int64) error {
 	letters := make([]byte, len(gguf.Magic))
-	if n, _ := f.ReadAt(letters, 0); string(letters[:n]) == gguf.Magic {
+	n, err := f.ReadAt(letters, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if letters = letters[:n]; string(letters) == gguf.Magic {
 		s.Format = GGUF
 		keys, tensors, err := gguf.Read(f, size)
 		if err == nil {
@@ -98,11 +118,16 @@ func (s *Source) read(f io.ReaderAt, size int64) error {
 		if err != nil {
 			return err
 		}
+		s.VisionErr = projector(keys)
 		s.Model, err = modelconfig.GGUF(keys, tensors)
 		return err
 	}
 	s.Format = HuggingFace
-	config, err := io.ReadAll(io.NewSectionReader(f, 0, mostOfJSON+1))
+	most := int64(mostOfJSON + 1)
+	if !mayBeObject(letters) {
+		most = mostOfOther
+	}
+	config, err := io.ReadAll(io.NewSectionReader(f, 0, most))
 	if err != nil {
 		return err
 	}
@@ -118,7 +143,7 @@ func addParts(path string, count any, tensors map[string][]float32) error {
 	parts, _ := count.(uint16)
 	begin, named := strings.CutSuffix(path, fmt.Sprintf("-00001-of-%05d.gguf", parts))
 	for part := 2; named && part <= int(parts); part++ {
-		f, err := os.Open(fmt.Sprintf("%s-%05d-of-%05d.gguf", begin, part, parts))
+		f, err := input.Open(fmt.Sprintf("%s-%05d-of-%05d.gguf", begin, part, parts), mostOfPipe)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil // modelconfig.GGUF says where it needs them
 		}
@@ -132,30 +157,73 @@ func addParts(path string, count any, tensors map[string][]float32) error {
 	return nil
 }
 
-func addPart(f *os.File, tensors map[string][]float32) error {
+func addPart(f *input.File, tensors map[string][]float32) error {
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	more, err := gguf.Tensors(f, info.Size())
+	more, err := gguf.Tensors(f, f.Size)
 	maps.Copy(tensors, more)
 	return err
 }
 
-// readConfig reads a config.json of a text model, of a vision tower, or of both.
-func (s *Source) readConfig(config []byte) error {
-	var err error
-	s.Model, err = modelconfig.HuggingFace(config)
-	s.Vision, s.VisionErr = modelconfig.HuggingFaceVision(config)
-	switch {
-	case s.Vision == nil:
-		if !bytes.Contains(config, []byte(`"vision_config"`)) {
-			s.VisionErr = nil // that there is no tower
+// projector is the error of the tower that a GGUF file has beside its text model, nil where it has none.
+func projector(keys map[string]any) error {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if strings.HasPrefix(key, "clip.") || strings.Contains(key, ".vision.") {
+			return fmt.Errorf("the file has a tower (key %q), which is not read from GGUF: give the model's config.json", key)
 		}
-		return err
-	case s.Model.Type() == s.Vision.Type():
+	}
+	return nil
+}
+
+// mayBeObject reports whether text begins as a JSON object does, or with a comment. Text that ends before it says
+// so may be one.
+func mayBeObject(text []byte) bool {
+	trimmed := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\uFEFF")), " \t\r\n")
+	return len(trimmed) == 0 || strings.IndexByte("{/#", trimmed[0]) >= 0
+}
+
+// readConfig reads a config.json of a text model, of a vision tower, or of both. The error of a text model is that
+// of the file, whether a tower is read or not.
+func (s *Source) readConfig(config []byte) error {
+	s.Model, s.ModelErr = modelconfig.HuggingFace(config)
+	s.Vision, s.VisionErr = modelconfig.HuggingFaceVision(config)
+	isAlone := errors.Is(s.ModelErr, modelconfig.ErrAbsent) // a tower without a text model
+	switch {
+	case isAlone && s.Vision == nil:
+		return s.VisionErr
+	case isAlone:
+		s.ModelErr = nil
+	case s.ModelErr != nil && (s.Vision == nil || !errors.Is(s.ModelErr, modelconfig.ErrNotRotary)):
+		return s.ModelErr
+	case s.Model != nil && s.Vision != nil && s.Model.Type() == s.Vision.Type():
 		s.Model = nil // the configuration is that of the tower itself
+	}
+	if errors.Is(s.VisionErr, modelconfig.ErrAbsent) {
+		s.VisionErr = nil
+	}
+	return s.readOthers(config)
+}
+
+// otherPart are the keys of parts that are neither the text model nor the tower.
+var otherPart = regexp.MustCompile(`audio|speech|sound|talker|tts|2wav`)
+
+// readOthers asks of each further part of a config.json whether it rotates.
+func (s *Source) readOthers(config []byte) error {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(config, &keys); err != nil { // literals of Python, which modelconfig reads
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		var part struct {
+			Type string `json:"model_type"`
+		}
+		if !otherPart.MatchString(key) || keys[key][0] != '{' || json.Unmarshal(keys[key], &part) != nil || s.Model != nil && part.Type == s.Model.Type() {
+			continue
+		}
+		other := Other{Key: key}
+		if _, err := modelconfig.HuggingFace(keys[key]); err != nil {
+			other.Err = err
+		}
+		s.Others = append(s.Others, other)
 	}
 	return nil
 }

@@ -1,0 +1,347 @@
+"""Search: random configurations, and what the models' own code makes of them.
+
+For every type of Hugging Face transformers that rotates it makes configurations from a seed, loads
+each as a user's config.json is loaded, runs the model's own code (trace.py, or survey.py where
+a type's model cannot be run alone), and writes documents and results. TestSearch compares them, layer by layer.
+
+    python3 search.py SEED EACH FILE.json.gz [TYPE...]
+"""
+
+import copy
+import gzip
+import json
+import os
+import random
+import sys
+import tempfile
+
+import forms
+import survey
+import torch
+import trace
+from transformers import AutoConfig
+
+SEQUENCE = max(survey.POSITIONS) + 1
+SIZES = {
+    "hidden": ("hidden_size", "d_model", "n_embd", "embed_dim", "dim"),
+    "heads": ("num_attention_heads", "num_heads", "n_head", "n_heads"),
+    "kv": ("num_key_value_heads",),
+    "head_dim": ("head_dim", "kv_channels", "attention_head_dim"),
+    "layers": ("num_hidden_layers", "num_layers", "depth", "n_layer", "n_layers"),
+    "positions": ("max_position_embeddings", "n_positions", "max_seq_len"),
+}
+COUNTS = ("pattern", "interval", "every", "_step", "first_k", "num_dense", "max_window_layers", "layer_group", "num_kv_shared")
+FLAGS = ("use_sliding_window", "rope_interleave", "attn_temperature_tuning", "use_bidirectional_attention", "use_qk_norm", "indexer_rope_interleave", "use_mem_rope", "attention_k_eq_v", "use_rope", "new_decoder_architecture", "alibi", "parallel_attn")
+NUMBERS = {
+    "qk_rope_head_dim": (16, 32, 64), "qk_nope_head_dim": (16, 32, 64, 128), "v_head_dim": (32, 64, 128), "q_lora_rank": (None, 32, 64), "kv_lora_rank": (32, 64),
+    "rotary_dim": (8, 16, 32, 64), "partial_rotary_factor": (0.25, 0.4, 0.5, 0.75, 1.0), "rotary_pct": (0.25, 0.5, 1.0), "swa_head_dim": (32, 64), "global_head_dim": (64, 128),
+    "attn_scale": (0.1, 0.25), "floor_scale": (16, 512), "sliding_window": (None, 16, 128), "original_max_position_embeddings": (256, 512, 4096),
+    "rope_theta": (5e4, 1e6), "rope_local_base_freq": (2e4,), "compress_rope_theta": (7e4,), "rope_ratio": (2.0,), "rotary_emb_base": (3e4,), "rotary_embedding_base": (3e4,), "attn_temperature_len": (64,),
+}
+# Keys that a class does not have may stand in a file all the same.
+FOREIGN = {"head_dim": (32, 64, 128), "rope_theta": (5e4, 1e6), "partial_rotary_factor": (0.5, 0.25), "num_key_value_heads": (1, 2), "sliding_window": (64, None), "rope_interleave": (True, False), "original_max_position_embeddings": (256,), "rotary_pct": (0.5,), "layer_types": (None,), "no_rope_layers": (None,), "use_sliding_window": (True, False)}
+# What a model needs to run beside what survey.NEEDS has.
+NEEDS = {
+    "dots1": {"n_routed_experts": 8},
+    "diffusion_gemma_text": {"num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 32},
+    "hunyuan_v1_dense": {"head_dim": 128},
+    "hunyuan_v1_moe": {"head_dim": 128},
+    "deepseek_ocr2_text": {"mlp_layer_types": ["dense"] * 48},
+    "ministral": {"head_dim": 128},
+    "nemotron": {"num_key_value_heads": 4},
+    "qwen3_omni_moe_talker_text": {"shared_expert_intermediate_size": 32},
+    "step3p5": {"sliding_window": 128},
+    "t5gemma2_decoder": {"dropout_rate": 0.0},
+    "t5gemma2_text": {"dropout_rate": 0.0},
+    "lfm2_moe": {"layer_types": ["full_attention", "conv"] * 16},
+}
+RULES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
+
+
+class Maker:
+    """Random configurations of one type."""
+
+    def __init__(self, name, cls, rng):
+        self.name, self.cls, self.rng = name, cls, rng
+        self.needs = copy.deepcopy({**survey.NEEDS.get(name, {}), **NEEDS.get(name, {})})
+        self.default = survey.saved(cls(**copy.deepcopy(self.needs)))
+        self.kinds = [k for k in survey.kinds(cls(**copy.deepcopy(self.needs))) if k]
+
+    def often(self, share):
+        return self.rng.random() < share
+
+    def key(self, size):
+        """The name of a size in this class, with those that mean the same."""
+        aliases = self.cls.attribute_map or {}
+        names = [n for n in SIZES[size] if n in self.default or aliases.get(n) in self.default]
+        return self.rng.choice(names[:2]) if names and self.often(0.2) else names[0] if names else None
+
+    def put(self, size, value, null=0.08, absent=0.25):
+        key = self.key(size)
+        if key is None or self.often(absent):
+            return None
+        null = null if self.default.get(key, 0) is None else null / 4  # whose class says it may be null, or does not
+        self.document[key] = None if self.often(null) else value
+        return self.document[key]
+
+    def make(self):
+        pick = self.rng.choice
+        self.document = {"model_type": self.name}
+        if not self.often(0.1):
+            self.document.update(copy.deepcopy(self.needs))
+        heads, dim = pick((2, 4, 6, 8)), pick((16, 32, 48, 64, 80, 96, 128, 192, 256))
+        if self.often(0.85):
+            self.put("heads", heads, null=0.01, absent=0.15)
+            self.put("hidden", heads * dim if self.often(0.7) else 32 * pick((4, 6, 8, 16)) * heads, null=0.01, absent=0.15)
+            self.put("kv", pick([n for n in (1, 2, heads) if heads % n == 0]))
+            self.put("head_dim", dim, null=0.15, absent=0.4)
+        self.put("positions", pick((512, 1024, 2048, 8192)), absent=0.5)
+        count = self.put("layers", pick(range(1, 10)), null=0.01, absent=0.15)
+        self.lists(count)
+        for key, value in self.default.items():
+            if key in self.document:
+                continue
+            if isinstance(value, bool) and (survey.ABOUT.search(key) or key in FLAGS) and self.often(0.25):
+                self.document[key] = pick((not value, not value, value)) if not self.often(0.03) else None
+            elif any(word in key for word in COUNTS) and (isinstance(value, int) or value is None) and not isinstance(value, bool) and self.often(0.4):
+                self.document[key] = pick((1, 2, 3, 4, 5)) if value is not None and not self.often(0.03) else pick((1, 2, 3, None))
+            elif key in NUMBERS and self.often(0.45):
+                values = [v for v in NUMBERS[key] if v is not None or value is None]
+                self.document[key] = pick(values) if not self.often(0.02) else None
+        if self.often(0.12):
+            key = pick([k for k in FOREIGN if k not in self.document])
+            self.document[key] = pick(FOREIGN[key])
+        self.rope()
+        return self.document
+
+    def lists(self, count):
+        pick = self.rng.choice
+        for key in ("layer_types", "layers_block_type", "layer_block_types"):
+            value = self.default.get(key)
+            if not isinstance(value, list) or not value:
+                continue
+            kinds = sorted(set(value) | {k for k in self.kinds if k.endswith("attention")})
+            if self.often(0.5) or key in self.needs:
+                n = count or self.default.get("num_hidden_layers", len(value))
+                self.document[key] = [pick(kinds) for _ in range(n)]
+                if self.often(0.04):
+                    self.document[key] = self.document[key][1:]
+            elif self.often(0.1):
+                self.document[key] = None
+            elif count:
+                self.document.pop(key, None)  # of what the type needs
+        if count:
+            for key, values in (("no_rope_layers", (0, 1)), ("layer_rope_theta", (0, 1e4, 5e5)), ("no_rope_layer_types", (0, 1))):
+                if key in self.default and self.often(0.4):
+                    self.document[key] = [pick(values) for _ in range(count)]
+
+    # Rope parameters
+
+    def pairs(self, partial):
+        """How many pairs rotate, as far as the class says it without running."""
+        try:
+            document = {k: v for k, v in self.document.items() if k not in ("model_type", "rope_parameters", "rope_scaling")}
+            config = self.cls.from_dict(copy.deepcopy(document))
+            dim = getattr(config, "qk_rope_head_dim", None) or survey.head_dim_of(config, 32, "")
+        except Exception:
+            dim = 64
+        return max(1, int(dim * partial) // 2)
+
+    def rule(self, legacy):
+        pick = self.rng.choice
+        p, partial = {}, 1.0
+        old = {k: v for k, v in (self.default.get("rope_parameters") or {}).items() if not isinstance(v, dict)}
+        kind = pick(RULES) if self.often(0.7) else "default"
+        if self.often(0.04):
+            kind = pick(("proportional", "mrope", "su", "ntk", "none", "Linear"))
+        if old.get("rope_type") not in (None, "default") and self.often(0.4):
+            kind = old["rope_type"]
+        factor = old.get("partial_rotary_factor", self.default.get("partial_rotary_factor"))
+        if isinstance(factor, (int, float)):
+            partial = factor
+        if self.often(0.3 if factor is not None else 0.1):
+            partial = p["partial_rotary_factor"] = pick((0.25, 0.4, 0.5, 0.75, 1.0))
+        p["rope_type" if not legacy or self.often(0.6) else "type"] = kind
+        if not legacy:
+            p["rope_theta"] = pick((10000, 10000.0, 5e5, 1e6, 12345.5))
+        pairs = self.pairs(partial)
+        if kind in ("linear", "dynamic", "yarn", "llama3", "proportional") or kind == "longrope" and self.often(0.5):
+            p["factor"] = pick((2, 4.0, 8.0, 1.5, 1.0))
+        if kind in ("yarn", "longrope", "llama3") or kind == "dynamic" and self.often(0.3):
+            p["original_max_position_embeddings"] = pick((256, 512, 2048, 4096))
+        optional = {"yarn": {"beta_fast": (32, 16.0), "beta_slow": (1, 2.0), "mscale": (1.0, 0.707), "mscale_all_dim": (1.0, 0.707, 0), "attention_factor": (1.0, 1.2), "truncate": (True, False)}, "longrope": {"attention_factor": (1.0, 1.19)}}
+        for key, values in optional.get(kind, {}).items():
+            if self.often(0.25):
+                p[key] = pick(values)
+        if kind == "llama3":
+            p["low_freq_factor"], p["high_freq_factor"] = pick((1, 1.0)), pick((4, 4.0, 2.0))
+        if kind == "longrope":
+            p["short_factor"] = [1 + self.rng.randrange(8) / 8 for _ in range(pairs)]
+            p["long_factor"] = [1 + self.rng.randrange(64) / 8 for _ in range(pairs)]
+        if "mrope_section" in old and not self.often(0.15) or self.often(0.01):
+            first = self.rng.randrange(1, max(2, pairs - 1))
+            second = self.rng.randrange(0, max(1, pairs - first))
+            p["mrope_section"] = [first, second, pairs - first - second]
+            if self.often(0.5):  # as published models have them
+                p["mrope_section"] = [pairs - 2 * (3 * pairs // 8), 3 * pairs // 8, 3 * pairs // 8]
+        for key in ("mrope_interleaved", "llama_4_scaling_beta"):
+            if key in old and self.often(0.7):
+                p[key] = old[key]
+        if self.often(0.1):
+            p.pop(pick(sorted(p)))  # incomplete
+        if self.often(0.03):
+            p[pick(sorted(p) or ["factor"])] = None
+        return p
+
+    def rope(self):
+        pick, document = self.rng.choice, self.document
+        has = "rope_parameters" in self.default
+        if not has and not self.often(0.1):
+            return
+        if "rope_parameters" in document and self.often(0.5):
+            return
+        style = pick(("absent", "flat", "flat", "flat", "legacy", "legacy", "theta") + (("kinds",) * 6 if self.kinds else ()) + (("kinds",) if self.often(0.1) else ()))
+        if self.often(0.05):
+            style = pick(("empty", "null", "both"))
+        if style == "absent":
+            document.pop("rope_parameters", None)
+        elif style == "null":
+            document["rope_parameters"] = None
+        elif style == "empty":
+            document["rope_parameters"] = {}
+        elif style in ("flat", "both"):
+            document["rope_parameters"] = self.rule(False)
+        elif style == "kinds":
+            kinds = self.kinds or ["full_attention", "sliding_attention"]
+            document["rope_parameters"] = {k: self.rule(False) for k in kinds if not self.often(0.05)}
+        if style in ("legacy", "both"):
+            document.pop("rope_parameters", None) if style == "legacy" else None
+            document["rope_scaling"] = pick((self.rule(True), self.rule(True), None))
+        if style in ("legacy", "theta", "both"):
+            document.pop("rope_parameters", None) if style == "theta" else None
+            document["rope_theta"] = pick((10000, 5e5, 1e6))
+
+
+# Results
+
+
+def loaded(document, classes):
+    """The configuration of the text model, from a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "config.json"), "w") as f:
+            json.dump(document, f)
+        name = document["model_type"]
+        config = (AutoConfig if name in survey.CONFIG_MAPPING else classes[name]).from_pretrained(folder)
+    for _ in range(3):
+        found = forms.text_model(config)
+        if found is None:
+            break
+        config = found[1]
+    return config
+
+
+def told(stage, e):
+    text = str(e).split("\n    ")[-1] if "validator" in str(e) else str(e)
+    return {"stage": stage, "error": f"{type(e).__name__}: {' '.join(text.split())[:160]}"}
+
+
+def surveyed(config):
+    """What survey.py finds, in the form of trace.trace."""
+    entry = survey.TABLES.get(config.model_type, survey.rotation)(config)
+    if entry is None:
+        return "", {}, ["no rotary module"]
+    letters, records, errors = "", {}, []
+    names = {}
+    for kind, record in entry["kinds"].items():
+        if "inv_freq" not in record:
+            errors.append(record.get("unresolved", "?"))
+            continue
+        if "unresolved" in record:
+            errors.append(record["unresolved"])
+        record.pop("k", None)
+        names[kind] = chr(ord("A") + len(records))
+        records[names[kind]] = {"rotates": record.get("rotates", True), **record, "kind": kind}
+    layers = entry.get("layers")
+    first = next(iter(names.values()), "?")
+    for i, r in enumerate(entry["rotates"]):
+        kind = layers[i] if layers and i < len(layers) else ""
+        letters += "-" if r == "-" else names.get(kind, first) if len(names) <= 1 or kind in names else "?"
+    return letters, records, errors
+
+
+def result(config, by_trace):
+    if by_trace:
+        try:
+            letters, records, errors = trace.trace(config)
+            if set(letters) != {"?"}:
+                return {"layers": letters, "records": records, **({"unknown": errors} if errors else {})}
+            return {"stage": "layers", "error": "; ".join(errors)[:200]}
+        except trace.Unknown as e:
+            return {"stage": "script", "error": str(e)[:200]}
+        except Exception as e:
+            return told("model", e)
+    try:
+        letters, records, errors = surveyed(config)
+    except Exception as e:
+        return told("rotary", e)
+    if not records:
+        return {"stage": "rotary", "error": "; ".join(errors)[:200]}
+    return {"layers": letters, "records": records, **({"unknown": errors} if errors else {})}
+
+
+def traceable(name, cls):
+    """Whether the model of a type runs alone."""
+    try:
+        return set("?") != set(trace.trace(cls(**copy.deepcopy({**survey.NEEDS.get(name, {}), **NEEDS.get(name, {})})))[0])
+    except Exception:
+        return False
+
+
+def search(name, cls, seed, each, classes, holders):
+    rng = random.Random(f"{seed} {name}")
+    maker = Maker(name, cls, rng)
+    by_trace = traceable(name, cls)
+    found = []
+    for _ in range(each):
+        document = maker.make()
+        if holders and rng.random() < 0.15:
+            holder, key = rng.choice(holders)
+            inner = {k: v for k, v in document.items() if k != "model_type" or rng.random() < 0.7}
+            document = {"model_type": holder, key: inner}
+        entry = {"document": document}
+        try:
+            config = loaded(document, classes)
+            entry["type"] = config.model_type
+        except Exception as e:
+            entry.update(told("config", e))
+        else:
+            entry.update(result(config, by_trace))
+        found.append(entry)
+    return {"by": "trace" if by_trace else "survey", "found": found}
+
+
+def main(seed, each, out, *names):
+    classes = {n: c for n, c in survey.configurations().items() if " " not in n}
+    known = json.loads(gzip.decompress(survey.OUT.read_bytes()))["types"]
+    holders = {}
+    for name, entry in known.items():
+        text = entry.get("text")
+        if text and text["key"] and name in classes:
+            holders.setdefault(text["type"], []).append((name, text["key"]))
+    types = {}
+    torch.set_grad_enabled(False)
+    for name in names or [n for n, e in known.items() if e.get("kinds") and n in classes]:
+        try:
+            types[name] = search(name, classes[name], seed, int(each), classes, holders.get(name, []))
+        except Exception as e:
+            print(name, type(e).__name__, str(e)[:200])
+            continue
+        done = [f for f in types[name]["found"] if "layers" in f]
+        print(name, types[name]["by"], len(done), "of", each, flush=True)
+        document = {"versions": survey.versions(), "seed": seed, "types": types}
+        with open(out, "wb") as f:
+            f.write(gzip.compress(json.dumps(document, sort_keys=True, separators=(",", ":")).encode(), mtime=0))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
