@@ -95,7 +95,9 @@ func (a *Angles) check(function string) (tokens int, err error) {
 			return 0, anglesError(function, "of "+strconv.Itoa(a.tokens)+" tokens", "at least 0 tokens in Rotary.Unrotated")
 		}
 		return a.tokens, nil
-	case a.how <= byAxes:
+	case a.how == byPositions:
+		return len(a.of), checkPositions(function, "positions", a.of, a.rotary.lastPosition)
+	case a.how == byAxes:
 		return a.rotary.check(function, "positions", a.of, a.axes())
 	case a.rotary != nil && a.rotary.frequencies.Decays():
 		return 0, anglesError(function, "from fractional positions and a Rotary with XPos", "a Rotary without XPos")
@@ -242,9 +244,6 @@ func (r *Rotary) check(function, name string, positions []int32, axes int) (toke
 
 // tokensOf returns how many tokens n positions are for.
 func tokensOf(function, name string, n, axes int) (tokens int, err error) {
-	if axes == 1 { // one token has no time for a division
-		return n, nil
-	}
 	if n%axes != 0 {
 		return 0, argument.Error(ErrLength, function, name, argument.Elements(n), "a multiple of %d, for [axes][tokens] of %d axes", axes, axes)
 	}
