@@ -195,7 +195,7 @@ func TestAxes(t *testing.T) {
 	}
 	hunYuan := `{"model_type": "hunyuan_vl", "head_dim": 128, "rope_scaling": {"type": "xdrope", "alpha": 1000.0, "factor": 1.0, "xdrope_section": [16, 16, 16, 16]}}`
 	sections := func(numbers ...int32) map[string]any {
-		return ggufKeys("qwen2vl", "/attention.key_length", uint32(128), "/rope.dimension_count", uint32(128), "/rope.dimension_sections", numbers)
+		return ggufKeys("qwen2vl", "attention.key_length", uint32(128), "rope.dimension_count", uint32(128), "rope.dimension_sections", numbers)
 	}
 	for _, tt := range []struct {
 		name  string
