@@ -129,6 +129,9 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		if h.OwnRotation {
 			beside = nil
 		}
+		if inside["rope_type"] == nil {
+			inside["rope_type"] = "default"
+		}
 		for _, key := range document.SortedKeys(beside) {
 			r.FailIf(!document.SameValue(beside[key], inside[key]),
 				document.ErrContradiction, key, document.KindOf(beside[key]), "the value in %s, the text model, which is %s", w.Key, document.KindOf(inside[key]))
@@ -162,8 +165,16 @@ func ropeValues(keys document.Object) document.Object {
 			values[key] = keys[key]
 			continue
 		}
-		for inner, v := range rope {
-			if v != nil && inner != "type" && inner != "rope_type" {
+		for _, inner := range document.SortedKeys(rope) {
+			v := rope[inner]
+			if v == "mrope" { // another name, which files have beside default
+				v = "default"
+			}
+			switch {
+			case v == nil || inner == "type" && rope["rope_type"] != nil:
+			case inner == "type":
+				values["rope_type"] = v
+			default:
 				values[inner] = v
 			}
 		}
@@ -611,7 +622,7 @@ func positionKeys(r *document.Reader, f *models.ModelType) {
 			r.MustLack("no such key: all heads of this model type have the same size (use posenc.RotaryConfig)", "per_layer_config."+number+".head_dim")
 		}
 	}
-	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio"} {
+	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio", "interpolate_factor"} {
 		n := r.NumberOr(key, 1)
 		r.FailIf(n != 1 && key != f.BaseRatio && key != f.FactorKey, document.ErrUnknown, key, n, "1 or absent for this model type; use rope_scaling or posenc.RotaryConfig")
 	}
