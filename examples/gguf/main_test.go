@@ -31,7 +31,10 @@ func write(t *testing.T, arch string, tensors map[string][]float32) string {
 	b.WriteString("GGUF")
 	add(uint32(3), uint64(len(tensors)), uint64(7))
 	add("general.architecture", stringType, arch)
-	for key, n := range map[string]uint32{"block_count": 2, "context_length": 8192, "embedding_length": 16, "attention.head_count": 4, "attention.sliding_window": 512} {
+	for key, n := range map[string]uint32{
+		"block_count": 2, "context_length": 8192, "embedding_length": 16, "attention.head_count": 4,
+		"attention.sliding_window": 512,
+	} {
 		add(arch+"."+key, uint32Type, n)
 	}
 	add(arch+".attention.sliding_window_pattern", arrayType, boolType, uint64(2), true, false)
@@ -82,7 +85,8 @@ func TestFiles(t *testing.T) {
 	count := 0
 	for _, path := range files {
 		model, err := read(path)
-		refused := strings.Contains(path, "-of-") || strings.HasSuffix(path, "gemma-4-without-factors.gguf") || strings.HasSuffix(path, "big-endian.gguf")
+		refused := strings.Contains(path, "-of-") || strings.Contains(path, "big-endian") ||
+			strings.HasSuffix(path, "gemma-4-without-factors.gguf")
 		if (err != nil) != refused {
 			t.Errorf("%s: %v", path, err)
 		}
