@@ -103,13 +103,38 @@ func TestPublished(t *testing.T) {
 			byTransformers++
 		}
 	}
+	towers := 0
+	for _, f := range files {
+		if config := testkit.Must(document.ParseObject([]byte(f.Config))); config["vision_config"] == nil {
+			continue
+		}
+		m, err := HuggingFaceVision([]byte(f.Config))
+		name := f.Name + ", vision"
+		line := lines[name]
+		delete(lines, name)
+		towers++
+		switch {
+		case len(line) != 3:
+			t.Errorf("%s: verdicts.txt has no line", name)
+		case sentinels[line[0]] != nil:
+			if !errors.Is(err, sentinels[line[0]]) || !strings.Contains(err.Error(), line[1]) {
+				t.Errorf("%s: %v, want %s with %q", name, err, line[0], line[1])
+			}
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		default:
+			if difference := differs(line[0], m, nil, 1e-12); difference != "" {
+				t.Errorf("%s: %s", name, difference)
+			}
+		}
+	}
 	for name := range lines {
 		t.Errorf("verdicts.txt has %s, which is no file", name)
 	}
 	if len(files) < 200 || len(types) < 75 {
 		t.Errorf("%d files of %d types", len(files), len(types))
 	}
-	t.Logf("%d files of %d types: %d as transformers %s runs them, %d by verdicts.txt; %d refused", len(files), len(types), byTransformers, ran.Versions["transformers"], byVerdict, refused)
+	t.Logf("%d files of %d types: %d as transformers %s runs them, %d by verdicts.txt; %d refused; %d towers", len(files), len(types), byTransformers, ran.Versions["transformers"], byVerdict, refused, towers)
 }
 
 // TestPublishedKeys: a key of a published file whose name may be about positions is read, so that an odd value of it is an
