@@ -105,7 +105,15 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		}
 		w := h.Text
 		holder = modelType
+		if outer, ok := r.Object(h.Within); ok && h.Within != "" {
+			r = r.Within(h.Within, outer)
+		}
 		inner, ok := r.Object(w.Key)
+		if !ok && models.HolderOf(w.Type) == nil {
+			other := modelIn(r.Keys, h.Tower.Key)
+			r.FailIf(other != "", document.ErrContradiction, other, "an object with rope parameters",
+				"no such object: the text model of %s stands in %s (or pass this one alone, with Options.Type)", modelType, w.Key)
+		}
 		switch {
 		case ok:
 			inner = h.Completed(inner)
@@ -152,6 +160,31 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		r = text
 	}
 	return r, holder
+}
+
+// modelIn returns the path of an object with rope parameters and a size, other than a tower and models of images
+// and sounds, or "".
+func modelIn(keys document.Object, tower string) string {
+	others := []string{"vision", "visual", "vit", "image", "audio", "speech", "codec"}
+	for _, key := range document.SortedKeys(keys) {
+		inner, ok := keys[key].(document.Object)
+		other := func(word string) bool { return slices.Contains(others, word) }
+		if !ok || key == tower || slices.ContainsFunc(document.WordsOf(key), other) {
+			continue
+		}
+		rotates, sized := false, false
+		for name, v := range inner {
+			rotates = rotates || v != nil && slices.Contains([]string{"rope_theta", "rope_scaling", "rope_parameters"}, name)
+			sized = sized || v != nil && slices.Contains([]string{"hidden_size", "num_hidden_layers"}, name)
+		}
+		if rotates && sized {
+			return key
+		}
+		if within := modelIn(inner, tower); within != "" {
+			return key + "." + within
+		}
+	}
+	return ""
 }
 
 func ropeValues(keys document.Object) document.Object {

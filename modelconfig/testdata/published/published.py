@@ -1,6 +1,6 @@
 """Published: config.json files as they are published, and what the models' own code makes of them.
 
-    python3 published.py clean FILES.json    clean files, and write configs.json.gz and keys.txt
+    python3 published.py clean FILES.json    clean files, and write configs.json.gz, files.txt and keys.txt
     python3 published.py run                 run the models of configs.json.gz, and write transformers.json.gz
 
 FILES.json is a list of [name, source, path, config]. Cleaning removes free text and repeated files, and nothing else: names,
@@ -14,7 +14,7 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-CONFIGS, RESULTS, KEYS = HERE / "configs.json.gz", HERE / "transformers.json.gz", HERE / "keys.txt"
+CONFIGS, RESULTS, KEYS, FILES = HERE / "configs.json.gz", HERE / "transformers.json.gz", HERE / "keys.txt", HERE / "files.txt"
 NAMES = {"_name_or_path", "name_or_path", "id2label", "label2id", "tokenizer_name", "tokenizer", "model_name", "prefix", "chat_template", "internal_version", "_commit_hash"}
 
 
@@ -64,6 +64,7 @@ def clean(files):
             keys_of(config, counts)
     write(CONFIGS, kept)
     KEYS.write_text("".join(f"{n}\t{key}\n" for key, n in sorted(counts.items())))
+    FILES.write_text("".join(f"{k['name']}\t{k['source']}\t{k['path']}\n" for k in kept))
     print(len(kept), "files,", len(counts), "keys")
 
 
