@@ -166,7 +166,8 @@ func (m *Model) config(function, name string, o RopeOptions) (posenc.RotaryConfi
 }
 
 // Rotary returns what rotates Q and K of a layer: its frequencies and the elements of a head that
-// they rotate. It is nil for a layer that does not rotate, and where there is no such layer.
+// they rotate. It is nil for a layer that does not rotate, and where there is no such layer. Patches of a
+// vision tower rotate by its AtAxes alone.
 func (r *Rope) Rotary(layer int) *posenc.Rotary { return r.layer(layer).attention }
 
 // Indexer is Rotary for the indexer of a layer, nil if it has none.
