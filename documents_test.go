@@ -185,6 +185,26 @@ func TestGoVersionIsDocumented(t *testing.T) {
 	}
 }
 
+// All documents, and comments that users read, say in the same words how many bits the numbers of a cache have.
+func TestBitsAreDocumented(t *testing.T) {
+	texts := markdown(t)
+	delete(texts, "CHANGELOG.md") // what was
+	for _, name := range testkit.Must(filepath.Glob("*.go")) {
+		texts[name] = testkit.Must(os.ReadFile(name))
+	}
+	count := 0
+	for name, text := range texts {
+		for _, m := range regexp.MustCompile(`\b4 to (\d+)\s+(?://\s+)?bits`).FindAllSubmatch(text, -1) {
+			if count++; string(m[1]) != "8" {
+				t.Errorf("%s says %q, want 4 to 8 bits, the codes of Quantized", name, m[0])
+			}
+		}
+	}
+	if count < 5 {
+		t.Errorf("%d documents say it", count)
+	}
+}
+
 // Of every package that golden data are made with, docs/verification.md says the licence.
 func TestGoldenDataHaveOrigins(t *testing.T) {
 	_, section, _ := strings.Cut(string(testkit.Must(os.ReadFile("docs/verification.md"))), "## Where golden data come from\n")
