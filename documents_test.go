@@ -257,7 +257,12 @@ func TestBinarySizeIsDocumented(t *testing.T) {
 	if m == nil {
 		t.Fatal("docs/performance.md does not say what the binary has")
 	}
+	index := string(testkit.Must(os.ReadFile("docs/README.md")))
 	for i, text := range m[1:] {
+		t.Logf("a program grows by %.2f MB", (sizes[i]-without)/1e6)
+		if !strings.Contains(index, text+" MB") {
+			t.Errorf("docs/README.md does not say the %s MB of docs/performance.md", text)
+		}
 		documented, measured := 1e6*testkit.Must(strconv.ParseFloat(text, 64)), sizes[i]-without
 		if math.Abs(measured/documented-1) > 0.1 { // another version of Go makes other code
 			t.Errorf("docs/performance.md says %s MB, and it is %.2f MB", text, measured/1e6)
