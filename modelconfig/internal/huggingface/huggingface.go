@@ -212,14 +212,12 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 		r.Fail(document.ErrUnknown, "model_type", document.Quoted(m.ModelType), "another type: this one %s", f.Refusal)
 		return
 	}
-	if f.IsTower() {
-		checkAxialHead(r, f)
-	}
 	for _, key := range f.Required {
 		list, isList := r.Lookup(key).([]any)
 		given := r.Has(key) && !(isList && len(list) == 0) || r.Has("rope_parameters."+key) || r.Has("rope_scaling."+key)
 		r.FailIf(!given, document.ErrValue, key, "absent", "a value: models of this type have no common default")
 	}
+	nulls(r, f, m.ModelType)
 	if f.PositionType != "" {
 		kind, given := r.Text("position_embedding_type")
 		if !given {
@@ -236,6 +234,7 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 			r.FailIf(!r.Has(r.Spelling(keys)), document.ErrValue, keys[0], "absent", "a value: no default is known for %s", m.ModelType)
 		}
 	}
+	unreadHeadDim(r, f)
 	layers := r.IntegerOr(f.Keys.Layers, f.Layers)
 	r.FailIf(layers < 1 || layers > models.MaxLayers, document.ErrValue, r.Spelling(f.Keys.Layers), layers, "from 1 to %d", models.MaxLayers)
 	if r.Err != nil {
@@ -288,6 +287,24 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 	}
 	readOriginalLength(r, m)
 	unreadKeys(r, f, r.Keys, "")
+}
+
+// nulls fails for a null that the class of the type takes for no value.
+func nulls(r *document.Reader, f *models.ModelType, modelType string) {
+	refused, whole := models.Checked(modelType)
+	sizes := slices.Concat(f.Keys.Hidden, f.Keys.Heads, f.Keys.Layers, f.Keys.Positions, refused)
+	if f.Latent {
+		sizes = append(sizes, "qk_nope_head_dim")
+	}
+	for _, key := range sizes {
+		v, given := r.Keys[key]
+		r.FailIf(given && v == nil, document.ErrValue, key, "null", "a value, or no such key: the class of this model type takes no null")
+	}
+	if !whole {
+		return
+	}
+	hidden, heads := r.IntegerOr(f.Keys.Hidden, f.Hidden), r.IntegerOr(f.Keys.Heads, f.Heads)
+	r.FailIf(heads > 0 && hidden%heads != 0, document.ErrValue, r.Spelling(f.Keys.Hidden), hidden, "a multiple of %s, which is %d, as the class of this model type does", r.Spelling(f.Keys.Heads), heads)
 }
 
 // readOriginalLength checks the trained length beside the rope parameters, where no rule has read it. Most rules
@@ -499,14 +516,20 @@ func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDe
 		factor.Agree(r, "partial_rotary_factor")
 		nope := r.IntegerOr([]string{"qk_nope_head_dim"}, f.NoPEDim)
 		whole := r.IntegerOr([]string{"head_dim"}, cmp.Or(f.WholeDim, headDim)) // the head of Q, in some files
-		if factor.Given && factor.Number != 1 && factor.Number != float64(headDim)/float64(headDim+nope) && factor.Number != float64(headDim)/float64(whole) {
+		switch {
+		case !factor.Given || factor.Number == 1:
+		case !f.PartOfQ:
+			factor.Fail(document.ErrContradiction, "1: in this model type all of qk_rope_head_dim rotates")
+		case factor.Number != float64(headDim)/float64(headDim+nope) && factor.Number != float64(headDim)/float64(whole):
 			factor.Fail(document.ErrContradiction, "1 or %d of %d elements, by qk_rope_head_dim and qk_nope_head_dim", headDim, headDim+nope)
 		}
 		rope.FailIf(ropeType == "proportional", document.ErrUnknown, "rope_type", document.Quoted(ropeType), "another rule: no model of latent attention has this one (use posenc.RotaryConfig with InvFreq)")
 		factor, rotaryDim, partial = document.Value{}, headDim, 1
 	} else {
 		beside := document.Value{}
-		for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percent", "rotary_percentage", "rotary_emb_fraction"} {
+		for _, key := range f.PartKeys {
+			_, given := r.Keys[key]
+			r.FailIf(given && r.Keys[key] == nil && !f.WholeHead(), document.ErrValue, key, "null", "a number, or no such key")
 			beside.Agree(r, key)
 		}
 		switch {
@@ -567,7 +590,28 @@ func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDe
 		}
 		refuse(document.ErrContradiction, "%d: models of this type rotate whole heads (posenc.RotaryConfig can rotate a part)", whole)
 	}
+	if !f.Latent && r.Err == nil {
+		unreadParts(r, f, headDim, rotaryDim, partial)
+	}
 	return rotaryDim, partial
+}
+
+var allPartKeys = []string{
+	"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percent", "rotary_percentage", "rotary_emb_fraction",
+}
+
+// unreadParts fails for a part that the code of the type does not read and that is not the one that rotates.
+func unreadParts(r *document.Reader, f *models.ModelType, headDim, rotaryDim int, partial float64) {
+	for _, key := range allPartKeys {
+		n, given := r.Number(key)
+		switch {
+		case !given || slices.Contains(f.PartKeys, key) || n == partial || int(float64(headDim)*n) == rotaryDim:
+		case f.WholeHead():
+			r.Fail(document.ErrContradiction, key, n, "1: models of this type rotate whole heads (posenc.RotaryConfig can rotate a part)")
+		default:
+			r.Fail(document.ErrUnknown, key, n, "%v, the part that rotates, or no such key: the code of this type does not read it", float64(rotaryDim)/float64(headDim))
+		}
+	}
 }
 
 // layoutOf returns the usual layout, or another by a key that says whether pairs are interleaved.
@@ -699,11 +743,17 @@ func isTowerItself(r *document.Reader, h *models.Holder) bool {
 	return has(t.Keys.Layers, usual.Layers) || has(t.Keys.Heads, usual.Heads)
 }
 
-func checkAxialHead(r *document.Reader, f *models.ModelType) {
-	dim, ok := r.Integer("head_dim")
-	if !ok || f.Keys.HeadDim[0] != "head_dim" {
+// unreadHeadDim fails for a head_dim that the code does not read and that is not what it computes.
+func unreadHeadDim(r *document.Reader, f *models.ModelType) {
+	given, ok := r.Integer("head_dim")
+	read := slices.Contains(f.Keys.HeadDim, "head_dim")
+	if !ok || f.Latent || read != f.IsTower() {
 		return
 	}
-	hidden, _ := hiddenByHeads(r, f)
-	r.FailIf(dim != hidden, document.ErrContradiction, "head_dim", dim, "%s/%s, which is %d", f.Keys.Hidden[0], f.Keys.Heads[0], hidden)
+	dim, _ := hiddenByHeads(r, f)
+	by := r.Spelling(f.Keys.Hidden) + "/" + r.Spelling(f.Keys.Heads)
+	if !f.IsTower() && len(f.Keys.HeadDim) > 0 { // under another name
+		dim, by = headDimOf(r, f, &models.KindDefaults{}, nil)
+	}
+	r.FailIf(r.Err == nil && given != dim, document.ErrContradiction, "head_dim", given, "%s, which is %d", by, dim)
 }
