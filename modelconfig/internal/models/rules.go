@@ -20,10 +20,10 @@ func scaledByPower(*RopeParameters) *posenc.QueryScaling {
 
 // scaledByBeta is the scale of Ministral 3 and Mistral 4.
 func scaledByBeta(p *RopeParameters) *posenc.QueryScaling {
+	const original = "original_max_position_embeddings"
 	beta, ok := p.Number("llama_4_scaling_beta")
-	if !ok {
-		return nil
-	}
+	p.FailIf(!ok, document.ErrValue, "llama_4_scaling_beta", "absent", "a number, which the class of this model type needs")
+	p.FailIf(!p.Has(original) && !p.Model.Has(original), document.ErrValue, original, "absent", "a number, which the class of this model type needs")
 	length := p.OriginalPositions(1)
 	p.FailIf(beta < 0 || beta > description.MaxBeta, document.ErrValue, "llama_4_scaling_beta", beta, "from 0 to 2^100")
 	return &posenc.QueryScaling{Beta: beta, Length: length}
