@@ -272,7 +272,6 @@ func yarnOf(p *models.RopeParameters, factor float64, hasFactor bool) descriptio
 	fast, slow := parameters.BetaFast, parameters.BetaSlow
 	p.FailIf(fast != 0 && fast < slow, document.ErrValue, "beta_fast", fast, "at least beta_slow, which is %v", slow)
 	parameters.Untruncated = !p.Flag("truncate", true)
-	p.FailIf(p.OfKind && parameters.Untruncated, document.ErrContradiction, "truncate", false, "true or no such key: transformers reads none for a kind of layers, vLLM does (use posenc.RotaryConfig with InvFreq)")
 	p.Boolean("finetuned")
 	return description.AnyLength("yarn", frequency.YaRN, p.RotaryDim, p.Base, parameters)
 }

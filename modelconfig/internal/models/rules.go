@@ -20,11 +20,11 @@ func scaledByPower(*RopeParameters) *posenc.QueryScaling {
 
 // scaledByBeta is the scale of Ministral 3 and Mistral 4.
 func scaledByBeta(p *RopeParameters) *posenc.QueryScaling {
-	const original = "original_max_position_embeddings"
 	beta, ok := p.Number("llama_4_scaling_beta")
 	p.FailIf(!ok, document.ErrValue, "llama_4_scaling_beta", "absent", "a number, which the class of this model type needs")
-	p.FailIf(!p.Has(original) && !p.Model.Has(original), document.ErrValue, original, "absent", "a number, which the class of this model type needs")
-	length := p.OriginalPositions(1)
+	const key = "original_max_position_embeddings"
+	length, scaled := p.OriginalPositions(1), p.RopeType == "yarn" || p.RopeType == "llama3" || p.RopeType == "longrope" // by which programs know the length
+	p.FailIf(!scaled && !p.Has(key) && !p.Model.Has(key), document.ErrValue, key, "absent", "the length from which llama_4_scaling_beta scales queries")
 	p.FailIf(beta < 0 || beta > description.MaxBeta, document.ErrValue, "llama_4_scaling_beta", beta, "from 0 to 2^100")
 	return &posenc.QueryScaling{Beta: beta, Length: length}
 }
