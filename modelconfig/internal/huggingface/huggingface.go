@@ -105,7 +105,15 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		}
 		w := h.Text
 		holder = modelType
+		if outer, ok := r.Object(h.Within); ok && h.Within != "" {
+			r = r.Within(h.Within, outer)
+		}
 		inner, ok := r.Object(w.Key)
+		if !ok && models.HolderOf(w.Type) == nil {
+			other := modelIn(r.Keys, h.Tower.Key)
+			r.FailIf(other != "", document.ErrContradiction, other, "an object with rope parameters",
+				"no such object: the text model of %s stands in %s (or pass this one alone, with Options.Type)", modelType, w.Key)
+		}
 		switch {
 		case ok:
 			inner = h.Completed(inner)
@@ -129,6 +137,9 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		if h.OwnRotation {
 			beside = nil
 		}
+		if inside["rope_type"] == nil {
+			inside["rope_type"] = "default"
+		}
 		for _, key := range document.SortedKeys(beside) {
 			r.FailIf(!document.SameValue(beside[key], inside[key]),
 				document.ErrContradiction, key, document.KindOf(beside[key]), "the value in %s, the text model, which is %s", w.Key, document.KindOf(inside[key]))
@@ -151,6 +162,31 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 	return r, holder
 }
 
+// modelIn returns the path of an object with rope parameters and a size, other than a tower and models of images
+// and sounds, or "".
+func modelIn(keys document.Object, tower string) string {
+	others := []string{"vision", "visual", "vit", "image", "audio", "speech", "codec"}
+	for _, key := range document.SortedKeys(keys) {
+		inner, ok := keys[key].(document.Object)
+		other := func(word string) bool { return slices.Contains(others, word) }
+		if !ok || key == tower || slices.ContainsFunc(document.WordsOf(key), other) {
+			continue
+		}
+		rotates, sized := false, false
+		for name, v := range inner {
+			rotates = rotates || v != nil && slices.Contains([]string{"rope_theta", "rope_scaling", "rope_parameters"}, name)
+			sized = sized || v != nil && slices.Contains([]string{"hidden_size", "num_hidden_layers"}, name)
+		}
+		if rotates && sized {
+			return key
+		}
+		if within := modelIn(inner, tower); within != "" {
+			return key + "." + within
+		}
+	}
+	return ""
+}
+
 func ropeValues(keys document.Object) document.Object {
 	values := document.Object{}
 	for _, key := range document.SortedKeys(keys) {
@@ -162,8 +198,16 @@ func ropeValues(keys document.Object) document.Object {
 			values[key] = keys[key]
 			continue
 		}
-		for inner, v := range rope {
-			if v != nil && inner != "type" && inner != "rope_type" {
+		for _, inner := range document.SortedKeys(rope) {
+			v := rope[inner]
+			if v == "mrope" { // another name, which files have beside default
+				v = "default"
+			}
+			switch {
+			case v == nil || inner == "type" && rope["rope_type"] != nil:
+			case inner == "type":
+				values["rope_type"] = v
+			default:
 				values[inner] = v
 			}
 		}
@@ -661,7 +705,7 @@ func positionKeys(r *document.Reader, f *models.ModelType) {
 			r.MustLack("no such key: all heads of this model type have the same size (use posenc.RotaryConfig)", "per_layer_config."+number+".head_dim")
 		}
 	}
-	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio"} {
+	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio", "interpolate_factor"} {
 		n := r.NumberOr(key, 1)
 		r.FailIf(n != 1 && key != f.BaseRatio && key != f.FactorKey, document.ErrUnknown, key, n, "1 or absent for this model type; use rope_scaling or posenc.RotaryConfig")
 	}

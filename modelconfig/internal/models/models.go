@@ -218,6 +218,7 @@ type Holder struct {
 	Name string
 	Also []string // other types whose values are the same
 
+	Within     string                            // an object that published files have around all models
 	Text       Part                              // the text model; without a Type, the file must have it and its type
 	AnyText    bool                              // it is of the type that it gives; else the class has one type, and reads nothing of another
 	AbsentText string                            // its keys, as JSON, where the file has no text model and the class has other defaults than its type
