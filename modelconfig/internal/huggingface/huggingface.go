@@ -336,7 +336,7 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 // nulls fails for a null that the class of the type takes for no value.
 func nulls(r *document.Reader, f *models.ModelType, modelType string) {
 	refused, whole := models.Checked(modelType)
-	sizes := slices.Concat(f.Keys.Hidden, f.Keys.Heads, f.Keys.Layers, f.Keys.Positions, refused)
+	sizes := slices.Concat(f.Keys.Hidden, f.Keys.Heads, f.Keys.Layers, f.Keys.Positions, refused, []string{"num_hidden_layers"})
 	if f.Latent {
 		sizes = append(sizes, "qk_nope_head_dim")
 	}
@@ -409,6 +409,7 @@ func headDimOf(r *document.Reader, f *models.ModelType, k *models.KindDefaults, 
 			return r.IntegerOr(f.Keys.HeadDim, 0), key
 		}
 		if _, null := r.Keys[key]; null && r.Err == nil {
+			r.FailIf(f.Latent || f.Heads == 0 && !r.Has(r.Spelling(f.Keys.Heads)), document.ErrValue, key, "null", "a number, or no such key")
 			return hiddenByHeads(r, f)
 		}
 	}
@@ -524,6 +525,8 @@ func baseOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefault
 	}
 	base, source = given.Or(k.Base), strings.TrimSuffix(rope.Path, ".")
 	r.FailIf(!given.Given && f.Positions == 0, document.ErrValue, "rope_theta", "absent", "a value: no default is known for this type")
+	block := rope.OfKind || len(f.Kinds) == 0 && r.Has("rope_parameters")
+	rope.FailIf(k.NeedsBase && block && !given.Given, document.ErrValue, "rope_theta", "absent", "a base, which the class of this model type needs in rope parameters that a file has")
 	if rope.OfKind && !given.Given && k.BlockBase != 0 {
 		base = k.BlockBase
 	}
@@ -553,6 +556,7 @@ func baseOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefault
 func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
 	factor := document.Value{}
 	factor.Agree(rope, "partial_rotary_factor")
+	rope.FailIf(k.NeedsPart && rope.OfKind && !factor.Given, document.ErrValue, "partial_rotary_factor", "absent", "%v, or another part: without it the class of this model type takes 1", k.Partial)
 	key, n, counted := cmp.Or(f.CountKey, "rotary_dim"), 0, false
 	if f.Latent {
 		// HeadDim is already the rotary part of a head. Some configurations give its size as
@@ -661,6 +665,8 @@ func unreadParts(r *document.Reader, f *models.ModelType, headDim, rotaryDim int
 // layoutOf returns the usual layout, or another by a key that says whether pairs are interleaved.
 func layoutOf(r *document.Reader, key string, usual, interleaved posenc.Layout) posenc.Layout {
 	is := usual != posenc.HalfSplit
+	v, given := r.Keys[key]
+	r.FailIf(is && given && v == nil, document.ErrValue, key, "null", "true or false: programs take null for either")
 	switch set := key != "" && r.Flag(key, is); {
 	case key == "" || set == is:
 		return usual
