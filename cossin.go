@@ -1,8 +1,8 @@
 package posenc
 
 import (
-	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/rope"
 )
 
 // CosSin writes the cosines and sines that Rotate uses: one row of RotaryDim/2 entries for
@@ -19,13 +19,15 @@ import (
 // tokens*RotaryDim/2 elements. They must not overlap each other or positions. Errors wrap ErrConfig (r), ErrLength,
 // ErrOverlap or ErrPosition.
 func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
-	return r.At(positions).cosSin("posenc.Rotary.CosSin", cos, sin)
+	a := (*rope.Rotary)(r).At(positions)
+	return a.CosSin("posenc.Rotary.CosSin", cos, sin)
 }
 
 // CosSinAxes is CosSin for tokens with a position on each axis: positions is [axes][tokens] as in
 // [Rotary.AtAxes].
 func (r *Rotary) CosSinAxes(cos, sin []float32, positions []int32) error {
-	return r.AtAxes(positions).cosSin("posenc.Rotary.CosSinAxes", cos, sin)
+	a := (*rope.Rotary)(r).AtAxes(positions)
+	return a.CosSin("posenc.Rotary.CosSinAxes", cos, sin)
 }
 
 // CosSinFractional is CosSin for positions that are not integers, such as the times of
@@ -37,40 +39,15 @@ func (r *Rotary) CosSinAxes(cos, sin []float32, positions []int32) error {
 // ErrConfig (r is nil, zero or has XPos), ErrLength, ErrOverlap or ErrPosition (a NaN, a
 // position above 2^31 in magnitude, or an angle of 2^50 or above).
 func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
-	return r.AtFractional(positions).cosSin("posenc.Rotary.CosSinFractional", cos, sin)
+	a := (*rope.Rotary)(r).AtFractional(positions)
+	return a.CosSin("posenc.Rotary.CosSinFractional", cos, sin)
 }
 
 // CosSinFractionalAxes is CosSinFractional for tokens with a position on each axis, such as the
 // patches of [GridPositions]: positions is [axes][tokens] as in [Rotary.AtAxes].
 func (r *Rotary) CosSinFractionalAxes(cos, sin, positions []float32) error {
-	return r.AtFractionalAxes(positions).cosSin("posenc.Rotary.CosSinFractionalAxes", cos, sin)
-}
-
-// cosSin writes the rows of the positions of a.
-func (a Angles) cosSin(function string, cos, sin []float32) error {
-	r := a.rotary
-	if err := r.checkExists(function); err != nil {
-		return err
-	}
-	fractional := a.how >= byFractions
-	if fractional && r.frequencies.Decays() {
-		return argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "a Rotary without XPos")
-	}
-	tokens, err := a.check(function)
-	if err != nil {
-		return err
-	}
-	pairs := r.head.RotaryDim / 2
-	if err := checkTables(function, cos, sin, tokens, pairs, "positions", a.of); err != nil {
-		return err
-	}
-	table := cossin.Table{Cos: cos, Sin: sin, Stride: pairs}
-	if fractional {
-		r.frequencies.WriteFractional(&table, a.fractions(), tokens, 0, tokens, r.scaling, r.scaling)
-	} else {
-		r.frequencies.Write(&table, &cossin.Positions{Call: a.of, Axes: a.axes(), Tokens: tokens, N: tokens}, r.scaling, r.scaling)
-	}
-	return nil
+	a := (*rope.Rotary)(r).AtFractionalAxes(positions)
+	return a.CosSin("posenc.Rotary.CosSinFractionalAxes", cos, sin)
 }
 
 // CosSin writes rows of cosines and sines of the real products positions[t]*invFreq[i],
@@ -87,17 +64,17 @@ func (a Angles) cosSin(function string, cos, sin []float32) error {
 // Errors wrap ErrLength, ErrOverlap, ErrConfig (invFreq) or ErrPosition.
 func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
 	const function = "posenc.CosSin"
-	if err := checkTables(function, cos, sin, len(positions), len(invFreq), "positions", positions); err != nil {
+	if err := rope.CheckTables(function, cos, sin, len(positions), len(invFreq), "positions", positions); err != nil {
 		return err
 	}
-	if err := checkApart(function, cos, sin, "invFreq", invFreq); err != nil {
+	if err := rope.CheckApart(function, cos, sin, "invFreq", invFreq); err != nil {
 		return err
 	}
 	largest, i := cossin.LargestMagnitude(invFreq)
 	if !(largest < cossin.MaxAngle) {
-		return frequencyError(function, "invFreq", i, invFreq[i])
+		return rope.FrequencyError(function, "invFreq", i, invFreq[i])
 	}
-	if err := checkPositions(function, "positions", positions, cossin.LastPosition(largest)); err != nil {
+	if err := rope.CheckPositions(function, "positions", positions, cossin.LastPosition(largest)); err != nil {
 		return err
 	}
 	cossin.WriteExact(cos, sin, positions, invFreq)
@@ -114,41 +91,9 @@ func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
 // elements. The three slices must not overlap. Errors wrap ErrLength or ErrOverlap.
 func CosSinAngles(cos, sin, angles []float32) error {
 	const function = "posenc.CosSinAngles"
-	if err := checkTables(function, cos, sin, len(angles), 1, "angles", angles); err != nil {
+	if err := rope.CheckTables(function, cos, sin, len(angles), 1, "angles", angles); err != nil {
 		return err
 	}
 	cossin.WriteAngles(cos, sin, angles)
-	return nil
-}
-
-// checkTables checks that cos and sin hold a row of pairs entries for each token. It also
-// checks that they overlap neither each other nor of, the argument of that name.
-func checkTables[T int32 | float32](function string, cos, sin []float32, tokens, pairs int, name string, of []T) error {
-	want, ok := argument.Multiply(tokens, pairs)
-	for _, table := range [...]struct {
-		name string
-		len  int
-	}{{"cos", len(cos)}, {"sin", len(sin)}} {
-		if !ok {
-			return argument.Error(ErrLength, function, table.name, argument.Elements(table.len), "%d rows of %d, more than an int can count", tokens, pairs)
-		}
-		if table.len != want {
-			return argument.Error(ErrLength, function, table.name, argument.Elements(table.len), "%d for %d rows of %d", want, tokens, pairs)
-		}
-	}
-	if argument.Overlap(cos, sin) {
-		return argument.Error(ErrOverlap, function, "sin", "sharing elements with cos", "another slice")
-	}
-	return checkApart(function, cos, sin, name, of)
-}
-
-// checkApart checks that cos and sin share no memory with of, the argument of that name.
-func checkApart[T any](function string, cos, sin []float32, name string, of []T) error {
-	switch {
-	case argument.Overlap(cos, of):
-		return argument.Error(ErrOverlap, function, "cos", "sharing memory with "+name, "another slice")
-	case argument.Overlap(sin, of):
-		return argument.Error(ErrOverlap, function, "sin", "sharing memory with "+name, "another slice")
-	}
 	return nil
 }

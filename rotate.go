@@ -7,6 +7,7 @@ import (
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/heads"
+	"github.com/go-posenc/posenc/internal/rope"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -34,14 +35,14 @@ import (
 // ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition.
 func Rotate[T Element](a Angles, xs ...View[T]) error {
 	const function = "posenc.Rotate"
-	tokens, err := a.check(function)
+	tokens, err := a.core().Check(function)
 	if err != nil {
 		return err
 	}
-	h, scaling := a.heads()
+	h, scaling := a.core().Heads()
 	var r heads.Rotation
 	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
-	return rotateViews(function, &a, tokens, &r, xs)
+	return rotateViews(function, a.core(), tokens, &r, xs)
 }
 
 // RotateInverse is [Rotate] with the opposite angles: -s in place of s. Without
@@ -51,14 +52,14 @@ func Rotate[T Element](a Angles, xs ...View[T]) error {
 // reads what Rotate writes and writes what Rotate reads.
 func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 	const function = "posenc.RotateInverse"
-	tokens, err := a.check(function)
+	tokens, err := a.core().Check(function)
 	if err != nil {
 		return err
 	}
-	h, scaling := a.heads()
+	h, scaling := a.core().Heads()
 	var r heads.Rotation
 	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.Out, h.In, scaling, -1
-	return rotateViews(function, &a, tokens, &r, xs)
+	return rotateViews(function, a.core(), tokens, &r, xs)
 }
 
 // Shift moves rotated keys to other positions, in place: the keys of token t by delta t, where
@@ -78,35 +79,35 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 // with XPos, because its keys depend on its center.
 func Shift[T Element](deltas Angles, xs ...View[T]) error {
 	const function = "posenc.Shift"
-	tokens, err := deltas.checkMoved(function, "deltas", "deltas")
+	tokens, err := deltas.core().CheckMoved(function, "deltas", "deltas")
 	if err != nil {
 		return err
 	}
-	h := &deltas.rotary.head
+	h := deltas.core().Rotary().Head()
 	shift := heads.Rotation{Head: h, In: h.Out, Out: h.Out, Scaling: 1, Sign: 1}
-	return rotateViews(function, &deltas, tokens, &shift, xs)
+	return rotateViews(function, deltas.core(), tokens, &shift, xs)
 }
 
-func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rotation, xs []View[T]) error {
+func rotateViews[T Element](function string, a *rope.Angles, tokens int, r *heads.Rotation, xs []View[T]) error {
 	if err := view.Check(function, checked(xs), tokens, r.HeadDim); err != nil {
 		return err
 	}
-	oneByOne, callers := a.oneByOne(), a.callersTable() // and not by calls: one token has no time for them
+	oneByOne, callers := a.OneByOne(), a.CallersTable() // and not by calls: one token has no time for them
 	for i := range xs {
 		if oneByOne {
-			if err := a.checkHeads(function, argument.Name{Text: "xs[].Heads", Index: i}, xs[i].Heads); err != nil {
+			if err := a.CheckHeads(function, argument.Name{Text: "xs[].Heads", Index: i}, xs[i].Heads); err != nil {
 				return err
 			}
 		}
-		if tokens > 0 && (argument.Overlap(xs[i].Data, a.of) || callers && a.overlaps(argument.Memory(xs[i].Data))) {
-			return a.overlapError(function, argument.Indexed("xs", i))
+		if tokens > 0 && (argument.Overlap(xs[i].Data, a.Of()) || callers && a.Overlaps(argument.Memory(xs[i].Data))) {
+			return a.OverlapError(function, argument.Indexed("xs", i))
 		}
 	}
 	switch {
 	case oneByOne:
 		for i := range xs {
 			x := operandOf(&xs[i], r.HeadDim)
-			rotateOneByOne(a, tokens, r, &x, nil, &x)
+			a.RotateOneByOne(tokens, r, &x, nil, &x)
 		}
 		return nil
 	case tokens != 1 || r.RotaryDim > 2*kernels.TokenPairs:
@@ -116,12 +117,12 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rot
 	// One token. The general way, Rotation.Rotate, would take a seventh longer.
 	var cos, sin []float32
 	inPlace := false
-	if a.rows != nil {
-		cos, sin, inPlace = a.rows.at(heads.Slot(a.of, 0), r.Sign)
+	if rows := a.Rows(); rows != nil { // inlined, unlike a method of Angles
+		cos, sin, inPlace = rows.InPlace(heads.Slot(a.Of(), 0), r.Sign)
 	}
 	if !inPlace {
-		var memory tokenRow
-		cos, sin = a.writeRow(&memory, r)
+		var memory rope.TokenRow
+		cos, sin = a.WriteRow(&memory, r)
 	}
 	h, sameOrder := r.Head, r.In == r.Out
 	float32s := kindOf[T]() == kernels.KindFloat32 && r.Out == view.HalfSplit
@@ -151,7 +152,7 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rot
 	return nil
 }
 
-func rotateTokens[T Element](a *Angles, tokens int, r *heads.Rotation, xs []View[T]) {
+func rotateTokens[T Element](a *rope.Angles, tokens int, r *heads.Rotation, xs []View[T]) {
 	var cosMemory, sinMemory [kernels.ChunkPairs + kernels.Line]float32
 	cos, sin := kernels.LineAligned(cosMemory[:]), kernels.LineAligned(sinMemory[:])
 	pairs, all := r.RotaryDim/2, 0
@@ -159,17 +160,14 @@ func rotateTokens[T Element](a *Angles, tokens int, r *heads.Rotation, xs []View
 		all += xs[i].Heads
 	}
 	r.Resident(tokens, all)
-	count := chunkTokens(pairs)
+	count := rope.ChunkTokens(pairs)
 	for t := 0; t < tokens; t += count {
 		rotateChunk(a, tokens, t, min(count, tokens-t), r, &cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, xs)
 	}
 }
 
-// chunkTokens returns how many rows of that many pairs fit scratch memory.
-func chunkTokens(pairs int) int { return min(kernels.ChunkRows, kernels.ChunkPairs/pairs) }
-
-func rotateChunk[T Element](a *Angles, tokens, first, n int, r *heads.Rotation, table *cossin.Table, xs []View[T]) {
-	a.write(table, tokens, first, n, r)
+func rotateChunk[T Element](a *rope.Angles, tokens, first, n int, r *heads.Rotation, table *cossin.Table, xs []View[T]) {
+	a.Write(table, tokens, first, n, r)
 	var x view.Operand
 	for i := range xs {
 		setOperand(&x, &xs[i], r.HeadDim)
