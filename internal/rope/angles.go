@@ -101,7 +101,9 @@ func (a *Angles) Check(function string) (tokens int, err error) {
 			return 0, AnglesError(function, "of "+strconv.Itoa(a.tokens)+" tokens", "at least 0 tokens in Rotary.Unrotated")
 		}
 		return a.tokens, nil
-	case a.how <= byAxes:
+	case a.how == byPositions:
+		return len(a.of), CheckPositions(function, "positions", a.of, a.rotary.lastPosition)
+	case a.how == byAxes:
 		return a.rotary.Check(function, "positions", a.of, a.axes())
 	case a.rotary != nil && a.rotary.frequencies.Decays():
 		return 0, AnglesError(function, "from fractional positions and a Rotary with XPos", "a Rotary without XPos")
@@ -249,9 +251,6 @@ func (r *Rotary) Check(function, name string, positions []int32, axes int) (toke
 
 // tokensOf returns how many tokens n positions are for.
 func tokensOf(function, name string, n, axes int) (tokens int, err error) {
-	if axes == 1 { // one token has no time for a division
-		return n, nil
-	}
 	if n%axes != 0 {
 		return 0, argument.Error(argument.ErrLength, function, name, argument.Elements(n), "a multiple of %d, for [axes][tokens] of %d axes", axes, axes)
 	}
