@@ -273,9 +273,7 @@ func queriesOf(m *Model) string {
 			if q.Offset != 0 {
 				text += fmt.Sprintf("+%d", q.Offset)
 			}
-			if q.Rule == posenc.PowerOfRatio {
-				text += "^"
-			}
+			text += map[posenc.QueryScaleRule]string{posenc.PowerOfRatio: "^", posenc.ClampedLog: "L"}[q.Rule]
 		}
 		if seen[layer.Rotates] && text != found[layer.Rotates] {
 			text = "several"

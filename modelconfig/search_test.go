@@ -245,6 +245,15 @@ func (want *searchedLayer) compareLayer(rope *Rope, i int, layer Layer, say func
 		}
 	}
 	of.K = ""
+	if len(of.Axis) == len(cfg.InvFreq) && len(cfg.Axes) == len(cfg.InvFreq) { // nothing tells the axis of a pair that does not turn
+		axes := []byte(of.Axis)
+		for i, f := range cfg.InvFreq {
+			if f == 0 {
+				axes[i] = '0' + cfg.Axes[i]
+			}
+		}
+		of.Axis = string(axes)
+	}
 	failed := false
 	of.compare(&cfg, func(format string, args ...any) { failed = true; say(format, args...) })
 	if failed || !strings.HasSuffix(of.By, "forward") {

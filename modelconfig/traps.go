@@ -72,6 +72,14 @@ func yarnUpToFactor1(k description.Kind) bool {
 	return yarn && p.Factor <= 1
 }
 
+// truncateOfKind reports whether rope parameters of a kind of layers say that YaRN does not round its ramp.
+func truncateOfKind(m *Model) bool {
+	return len(m.of().Kinds) > 1 && anyKind(m, func(k description.Kind) bool {
+		p, ok := k.Rule.Described.Parameters.(frequency.YaRNParameters)
+		return ok && p.Untruncated
+	})
+}
+
 // scalesSoftmax reports whether YaRN scales the attention scores.
 func scalesSoftmax(k description.Kind) bool { return k.SoftmaxScale != 1 }
 
@@ -141,7 +149,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"gemma3_scales_global_layers_only", "`rope_scaling` and `rope_theta` apply to global layers only; absent keys have the defaults of the class"}, typed: true},
 	{Trap: Trap{"modernbert_is_not_absolute", "`position_embedding_type` says absolute, but the code does not read it: the model rotates"}, typed: true},
 	{Trap: Trap{"no_rope_layers_has_1_for_rotation", "in `no_rope_layers`, a layer with 1 rotates and a layer with 0 does not; with an empty list every fourth layer does not rotate"}, typed: true},
-	{Trap: Trap{"sliding_layers_only", "Cohere 2, EXAONE 4 and AFMoE rotate only in layers with a window"}, typed: true},
+	{Trap: Trap{"sliding_layers_only", "Cohere 2, EXAONE 4, AFMoE and LARA Mini rotate only in layers with a window"}, typed: true},
 	{Trap: Trap{"falcon_with_alibi", "some models of Falcon and Baichuan have ALiBi instead of rotation"}, typed: true},
 	{Trap: Trap{"position_embedding_type_of_encoders", "Jina v3 and BGE-M3 are both `xlm-roberta`; only in Jina v3 is `position_embedding_type` `rotary`. For GTE an absent key means `rope`"}, typed: true},
 	{Trap: Trap{"hybrid_models_without_rope", "Granite 4 hybrids with `position_embedding_type` `nope` do not rotate"}, typed: true},
@@ -151,6 +159,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"keys_that_nothing_reads", "a key that names rope or rotary is an error if the type does not have it, because a setting that is silently ignored gives wrong output"}},
 	{Trap: Trap{"keys_beside_text_config", "rope keys outside `text_config` must agree with those inside"}},
 	{Trap: Trap{"head_dim_may_differ_from_hidden_by_heads", "an absent `head_dim` has the default of the class; null means hidden size divided by heads"}},
+	{Trap: Trap{"truncate_of_a_kind_of_layers", "`truncate` in the rope parameters of a kind of layers is false for that kind; transformers 5.24 looks for it beside the kinds, where it does not stand, and rounds"}, of: truncateOfKind},
 	{Trap: Trap{"base_that_transformers_5_leaves_unread", "in some types transformers 5 takes the base of the class, and leaves one beside the rope parameters unread: `rope_theta` of GPT-NeoX, OLMo 3, Apertus, CWM and MiMo V2 Flash, `theta` of LFM2. transformers 4 read it, and so does posenc. In `rope_parameters` all read it"}, of: func(m *Model) bool { return m.of().BaseUnread }},
 	{Trap: Trap{"rope_scaling_that_transformers_5_leaves_unread", "transformers 5 does not read `type` in `rope_scaling` of Gemma 3, Gemma 3n, T5Gemma 2, OLMo 3 and ModernBERT, and nothing of `rope_scaling` of Cohere 2 MoE: there it does not scale. transformers 4 read it, and so does posenc. `rope_type` in `rope_parameters` all read"}, of: func(m *Model) bool { return m.of().ScalingUnread }},
 	{Trap: Trap{"chatglm_rope_ratio_multiplies_the_base", "`rope_ratio` multiplies the base 10000. In ChatGLM2 it divides positions, and only the model's name tells it from ChatGLM3. ChatGLM-6B has the same type but positions with two axes. ChatGLM2 with this key, and ChatGLM-6B, are errors"}, typed: true},
