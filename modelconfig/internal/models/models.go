@@ -15,7 +15,6 @@ package models
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,6 +38,8 @@ type Vendor struct {
 	Holders        []Holder      // of other models
 	OtherPositions []PositionsOf // types whose positions are of another kind
 	OtherTowers    []PositionsOf // types that hold a vision tower of which this is true
+	Reuses         []Reuse       // files that give a model_type of other code
+	UnreadRotation []UnreadKeys
 
 	Architectures        []GGUFArchitecture // by general.architecture
 	OtherArchitectures   []PositionsOf
@@ -332,12 +333,6 @@ const (
 	relative    = "relative positions, a bias of the attention scores"
 	noPositions = "none"
 )
-
-// Unrotated lists the model types of transformers, one in a line, whose code rotates nothing and
-// which hold no type that does. testdata/transformers/survey.py writes it.
-//
-//go:embed unrotated.txt
-var Unrotated string
 
 // IsTower reports whether a type is a vision tower. Its kind of position embeddings is about
 // the learned ones that it adds to patches besides the rotation (pos_emb_type of Kimi).
