@@ -1,223 +1,61 @@
 package posenc
 
-import (
-	"math"
-	"strconv"
-	"unsafe"
-
-	"github.com/go-posenc/posenc/internal/argument"
-	"github.com/go-posenc/posenc/internal/cossin"
-	"github.com/go-posenc/posenc/internal/heads"
-	"github.com/go-posenc/posenc/kernels"
-)
+import "github.com/go-posenc/posenc/internal/rope"
 
 // Angles says by which cosines and sines each token is rotated: the ones of its position
 // ([Rotary.At]), or a row of a cos/sin cache ([Rows.All], [Rows.At]). It refers to the
 // slice that it was made from, and what is rotated must share no memory with that slice. The
 // function that takes the Angles checks them.
-type Angles struct {
-	rotary *Rotary
-	rows   *Rows
-	how    angleKind // (not a bool for each: all fields fit registers)
-	tokens int       // of unrotated
-	of     []int32   // positions, or ids of rows
+type Angles rope.Angles
+
+// At returns the angles of positions: one for each token, in any order, repeated or negative. A
+// Rotary with several axes takes that number on every axis. That is the position of a token of text
+// in a model of images (M-RoPE). Tokens of an image, and patches in a vision tower, have another
+// number on each axis: [Rotary.AtAxes]. A Rotary does not know which of them a token is, so one number
+// for a patch is no error.
+//
+// Each call that takes the Angles computes the cosines and sines again; [Rotary.Rows] computes them
+// once for many calls.
+func (r *Rotary) At(positions []int32) Angles {
+	return Angles((*rope.Rotary)(r).At(positions))
 }
 
-type angleKind uint8
+// AtAxes is At for tokens with a position on each axis: positions is [axes][tokens], the positions
+// of all tokens on axis 0, then on axis 1, and so on, for the [Rotary.Axes] axes of r.
+func (r *Rotary) AtAxes(positions []int32) Angles {
+	return Angles((*rope.Rotary)(r).AtAxes(positions))
+}
 
-const (
-	byPositions angleKind = iota
-	byFractions           // of is the bits of float32
-	unrotated
-	everyRow // token t takes row t, and of is nil
-	byIDs
-	bySomeIDs // tokens with negative ids do not rotate; after check: there are some
-)
-
-// At returns the angles of positions: one position for each token, in any order, repeated
-// or negative. With several axes positions is [axes][tokens]. Each call that takes the
-// Angles computes the cosines and sines again; [Rotary.Rows] computes them once for many
-// calls.
-func (r *Rotary) At(positions []int32) Angles { return Angles{rotary: r, of: positions} }
-
-// AtFractional is At for positions that are not integers, such as the times of video
-// frames or the patches of [GridPositions]. Positions and rounding are as in
-// [Rotary.CosSinFractional]. The Rotary must have no XPos.
+// AtFractional is At for positions that are not integers, such as the times of video frames.
+// Positions and rounding are as in [Rotary.CosSinFractional]. The Rotary must have no XPos.
 func (r *Rotary) AtFractional(positions []float32) Angles {
-	bits := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(positions))), len(positions))
-	return Angles{rotary: r, of: bits, how: byFractions}
+	return Angles((*rope.Rotary)(r).AtFractional(positions))
+}
+
+// AtFractionalAxes is AtFractional for tokens with a position on each axis, such as the patches of
+// [GridPositions]: positions is [axes][tokens] as in [Rotary.AtAxes].
+func (r *Rotary) AtFractionalAxes(positions []float32) Angles {
+	return Angles((*rope.Rotary)(r).AtFractionalAxes(positions))
 }
 
 // Unrotated returns the angles of tokens that do not rotate, as in a layer without positions
 // (NoPE), whose heads are like the others of the model. [Rotate] leaves such heads as they are, and
 // functions that write heads elsewhere copy them, in the order in which they are read.
 func (r *Rotary) Unrotated(tokens int) Angles {
-	return Angles{rotary: r, how: unrotated, tokens: tokens}
+	return Angles((*rope.Rotary)(r).Unrotated(tokens))
 }
 
 // All returns the angles of as many tokens as there are rows: token t takes row t.
-func (r *Rows) All() Angles { return Angles{rows: r, how: everyRow} }
+func (r *Rows) All() Angles { return Angles((*rope.Rows)(r).All()) }
 
 // At returns the angles of len(ids) tokens: token t takes row ids[t].
-func (r *Rows) At(ids []int32) Angles { return Angles{rows: r, how: byIDs, of: ids} }
+func (r *Rows) At(ids []int32) Angles { return Angles((*rope.Rows)(r).At(ids)) }
 
 // AtSome is At, except that tokens with a negative id do not rotate. They keep their
 // elements, in the order that the Layout writes. Vision models use it for class and
 // register tokens, which come before the patches (DINOv3, EVA), and SAM 2 for object
 // pointers, which come after them.
-func (r *Rows) AtSome(ids []int32) Angles { return Angles{rows: r, how: bySomeIDs, of: ids} }
+func (r *Rows) AtSome(ids []int32) Angles { return Angles((*rope.Rows)(r).AtSome(ids)) }
 
-func (a *Angles) check(function string) (tokens int, err error) {
-	switch {
-	case a.rotary == nil && a.rows == nil:
-		return 0, anglesError(function, "zero, from a nil Rotary or nil Rows, or of a layer that there is not", "Angles from Rotary.At, Rows.All or Rows.At")
-	case a.rotary != nil && a.rotary.head.RotaryDim == 0:
-		return 0, anglesError(function, "from a zero Rotary", "Angles from a Rotary of NewRotary")
-	case a.how == unrotated:
-		if a.tokens < 0 {
-			return 0, anglesError(function, "of "+strconv.Itoa(a.tokens)+" tokens", "at least 0 tokens in Rotary.Unrotated")
-		}
-		return a.tokens, nil
-	case a.how == byPositions:
-		return a.rotary.check(function, "positions", a.of)
-	case a.rotary != nil && a.rotary.frequencies.Decays():
-		return 0, anglesError(function, "from fractional positions and a Rotary with XPos", "a Rotary without XPos")
-	case a.rotary != nil:
-		return a.rotary.checkFractional(function, a.fractions())
-	case a.rows.head.RotaryDim == 0:
-		return 0, anglesError(function, "from zero Rows", "Angles from Rows of Rotary.Rows or NewRows")
-	case a.how == everyRow:
-		return a.rows.count, nil
-	}
-	some, err := a.rows.check(function, a.of, a.how == bySomeIDs)
-	if !some {
-		a.how = byIDs
-	}
-	return len(a.of), err
-}
-
-func (a *Angles) fractions() []float32 {
-	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(a.of))), len(a.of))
-}
-
-func anglesError(function, value, expected string) error {
-	return argument.Error(ErrConfig, function, "a", value, "%s", expected)
-}
-
-// heads returns the factor of cosines and sines, too. (A function that set a rotation through a pointer
-// would make the caller's positions escape.)
-func (a *Angles) heads() (h *heads.Head, scaling float32) {
-	if a.rows != nil {
-		return &a.rows.head, 1 // the entries have the scaling
-	}
-	return &a.rotary.head, a.rotary.scaling
-}
-
-// oneByOne reports whether entries are of elements or heads, or some tokens do not rotate.
-func (a *Angles) oneByOne() bool {
-	return a.how == unrotated || a.rows != nil && (a.rows.fullWidth || a.rows.heads > 0 || a.how == bySomeIDs)
-}
-
-func (a *Angles) checkUniform(function string) error {
-	switch {
-	case a.rows != nil && a.rows.heads > 0:
-		return anglesError(function, "from rows with entries for each head", "rows that all heads share")
-	case a.how == bySomeIDs:
-		return anglesError(function, "from ids some of which are negative", "a row for each token")
-	}
-	return nil
-}
-
-func (a *Angles) checkHeads(function string, name argument.Name, heads int) error {
-	if a.rows != nil && a.rows.heads > 0 && a.rows.heads != heads {
-		return argument.Error(ErrShape, function, name.String(), heads, "the %d heads of the rows", a.rows.heads)
-	}
-	return nil
-}
-
-// overlaps reports whether x shares memory with positions, deltas or ids, or with a table of the caller.
-func (a *Angles) overlaps(x []byte) bool {
-	return argument.Overlap(x, a.of) || a.callersTable() && (argument.Overlap(x, a.rows.cos.Memory()) || argument.Overlap(x, a.rows.sin.Memory()))
-}
-
-func (a *Angles) callersTable() bool { return a.rows != nil && a.rows.rotary == nil }
-
-func (a *Angles) overlapError(function, name string) error {
-	of := "the positions or deltas"
-	if a.rows != nil {
-		of = "the table of the rows or with the ids"
-	}
-	return argument.Error(ErrOverlap, function, name, "sharing memory with "+of, "a view of other memory")
-}
-
-// write makes the rows of n tokens in the memory of to, or points to where they lie.
-func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *heads.Rotation) {
-	if a.rows != nil {
-		a.rows.read(to, a.of, first, n, r.Sign)
-		return
-	}
-	if a.how == byFractions {
-		a.rotary.frequencies.WriteFractional(to, a.fractions(), tokens, first, n, r.Scaling, r.Scaling*r.Sign)
-		return
-	}
-	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Tokens: tokens, First: first, N: n}, r.Scaling, r.Scaling*r.Sign)
-}
-
-// tokenRow is memory for the row of one token: there is no time to clear more.
-type tokenRow [2*kernels.TokenPairs + kernels.Line]float32
-
-// writeRow makes the row of one token, for at most kernels.TokenPairs pairs.
-func (a *Angles) writeRow(memory *tokenRow, r *heads.Rotation) (cos, sin []float32) {
-	scratch, pairs := kernels.LineAligned(memory[:]), r.RotaryDim/2
-	cos, sin = scratch[:pairs], scratch[kernels.TokenPairs:][:pairs]
-	switch {
-	case a.rows != nil:
-		a.rows.copyRow(cos, sin, heads.Slot(a.of, 0), r.Sign)
-	case a.how == byFractions:
-		a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: len(cos)}, a.fractions(), 1, 0, 1, r.Scaling, r.Scaling*r.Sign)
-	default:
-		a.rotary.frequencies.WriteRow(cos, sin, a.of, r.Scaling, r.Scaling*r.Sign)
-	}
-	return cos, sin
-}
-
-// check returns how many tokens positions are for, the argument of that name.
-func (r *Rotary) check(function, name string, positions []int32) (int, error) {
-	if r == nil || r.head.RotaryDim == 0 {
-		return 0, argument.Error(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")
-	}
-	axes := r.frequencies.Axes
-	if len(positions)%axes != 0 {
-		return 0, argument.Error(ErrLength, function, name, argument.Elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", axes, axes)
-	}
-	return len(positions) / axes, checkPositions(function, name, positions, r.lastPosition)
-}
-
-func (r *Rotary) checkFractional(function string, positions []float32) (int, error) {
-	axes := r.frequencies.Axes
-	if len(positions)%axes != 0 {
-		return 0, argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", axes, axes)
-	}
-	for i, p := range positions {
-		if !(math.Abs(float64(p)) <= float64(r.lastPosition)) {
-			return 0, argument.Error(ErrPosition, function, argument.Indexed("positions", i), p, "a number of at most %s", cossin.PositionLimit(r.lastPosition))
-		}
-	}
-	return len(positions) / axes, nil
-}
-
-func checkPositions(function, name string, positions []int32, last int64) error {
-	if last < 1<<31 { // inlined: one token has no time for a call
-		return checkEachPosition(function, name, positions, last)
-	}
-	return nil
-}
-
-func checkEachPosition(function, name string, positions []int32, last int64) error {
-	for i, p := range positions {
-		if int64(p) > last || int64(p) < -last {
-			return argument.Error(ErrPosition, function, argument.Indexed(name, i), p, "at most %s", cossin.PositionLimit(last))
-		}
-	}
-	return nil
-}
+// core returns the angles as the functions of package rope take them: the same memory.
+func (a *Angles) core() *rope.Angles { return (*rope.Angles)(a) }

@@ -12,21 +12,47 @@ import (
 // rotaryArgument is a Rotary of any kind, and what it was made of.
 type rotaryArgument struct {
 	*posenc.Rotary
-	cfg  posenc.RotaryConfig
-	axes int
-	zero bool
+	cfg    posenc.RotaryConfig // without Axes unless onAxes
+	axes   int                 // positions of a token
+	onAxes bool                // positions are [axes][tokens]; else a token has one, on every axis
+	zero   bool
 }
 
 func (r *rotaryArgument) pairs() int { return plainOf(r.cfg).rotaryDim / 2 }
 
-// rotaryOf returns a Rotary; where any arguments are wanted also nil and a zero one.
-func rotaryOf(a *testkit.Arguments) rotaryArgument {
+// at returns the Angles of positions as r.onAxes says.
+func (r *rotaryArgument) at(positions []int32) posenc.Angles {
+	if r.onAxes {
+		return r.AtAxes(positions)
+	}
+	return r.At(positions)
+}
+
+func (r *rotaryArgument) atFractional(positions []float32) posenc.Angles {
+	if r.onAxes {
+		return r.AtFractionalAxes(positions)
+	}
+	return r.AtFractional(positions)
+}
+
+func (r *rotaryArgument) rows(positions []int32) (*posenc.Rows, error) {
+	if r.onAxes {
+		return r.RowsAxes(positions)
+	}
+	return r.Rows(positions)
+}
+
+// rotaryOf returns a Rotary, whose tokens have one position or one on each axis; where any arguments
+// are wanted also nil and a zero one.
+func rotaryOf(a *testkit.Arguments) rotaryArgument { return rotaryFor(a, a.Yes()) }
+
+func rotaryFor(a *testkit.Arguments, onAxes bool) rotaryArgument {
 	if a.Any() {
 		switch a.Below(16) {
 		case 0:
-			return rotaryArgument{nil, posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit}, 1, true}
+			return rotaryArgument{nil, posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit}, 1, onAxes, true}
 		case 1:
-			return rotaryArgument{new(posenc.Rotary), posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit}, 1, true}
+			return rotaryArgument{new(posenc.Rotary), posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit}, 1, onAxes, true}
 		}
 	}
 	cfg := configOf(a)
@@ -45,10 +71,12 @@ func rotaryOf(a *testkit.Arguments) rotaryArgument {
 		*given.XPos, cfg.XPos = posenc.XPos{}, &xPos
 	}
 	axes := 1
-	if cfg.Axes != nil {
+	if !onAxes {
+		cfg.Axes = nil
+	} else if cfg.Axes != nil {
 		axes = int(slices.Max(cfg.Axes)) + 1
 	}
-	return rotaryArgument{r, cfg, axes, err != nil}
+	return rotaryArgument{r, cfg, axes, onAxes, err != nil}
 }
 
 // geometryOf returns a configuration of the slice of a head.
@@ -255,10 +283,10 @@ func anyAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 	positions := positionsOf(a, &r)
 	p := plainOf(r.cfg)
 	n := anglesArgument{
-		Angles: r.At(positions), headDim: p.headDim, tokens: len(positions) / r.axes,
+		Angles: r.at(positions), headDim: p.headDim, tokens: len(positions) / r.axes,
 		right: func() bool { return takes(&r, positions) },
 		plain: func() plain { return p.with(r.cosSin(positions)) },
-		of:    func(tokens []int) posenc.Angles { return r.At(testkit.PickAxes(positions, r.axes, tokens)) },
+		of:    func(tokens []int) posenc.Angles { return r.at(testkit.PickAxes(positions, r.axes, tokens)) },
 	}
 	if a.Rarely() {
 		n.Angles, n.right = posenc.Angles{}, func() bool { return false }
@@ -297,11 +325,11 @@ func fractionalAngles(a *testkit.Arguments) anglesArgument {
 	}
 	p := plainOf(r.cfg)
 	return anglesArgument{
-		Angles: r.AtFractional(positions), headDim: p.headDim, tokens: len(positions) / r.axes,
+		Angles: r.atFractional(positions), headDim: p.headDim, tokens: len(positions) / r.axes,
 		right: func() bool { return r.cfg.XPos == nil && takes(&r, positions) },
 		plain: func() plain { return p.with(plainTables(r.cfg, positions, byGeneric)) },
 		of: func(tokens []int) posenc.Angles {
-			return r.AtFractional(testkit.PickAxes(positions, r.axes, tokens))
+			return r.atFractional(testkit.PickAxes(positions, r.axes, tokens))
 		},
 		shared: func(memory []byte) bool { return testkit.Share(memory, positions) },
 	}
@@ -355,7 +383,7 @@ func rowsAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 	if r.Rotary == nil {
 		return wrongAngles((*posenc.Rows)(nil).All())
 	}
-	rows, err := r.Rows(positions)
+	rows, err := r.rows(positions)
 	if err != nil {
 		return wrongAngles(new(posenc.Rows).At(positions))
 	}

@@ -78,7 +78,7 @@ func BenchmarkRotateByAxes(b *testing.B) {
 			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 1e6, Axes: axes})
 			plain, positions := measured(128, posenc.HalfSplit), testkit.Sequence(tokens)
 			q, k := ones[float32](tokens, 28, 128), ones[float32](tokens, 4, 128)
-			measure.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
+			measure.Against(b, "of-plain", func() { posenc.Rotate(r.AtAxes(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
 		})
 	}
 }
@@ -209,7 +209,7 @@ func BenchmarkShift(b *testing.B) {
 		r, positions, key := measured(128, posenc.HalfSplit), testkit.Sequence(2048), ones[float32](2048, 8, 128)
 		deltas := make([]int32, len(positions))
 		testkit.CountFrom(deltas, -256, 0)
-		measure.Against(b, "of-rotate", func() { posenc.Shift(r, deltas, key) }, func() { posenc.Rotate(r.At(positions), key) })
+		measure.Against(b, "of-rotate", func() { posenc.Shift(r.At(deltas), key) }, func() { posenc.Rotate(r.At(positions), key) })
 	})
 }
 

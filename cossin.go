@@ -1,8 +1,8 @@
 package posenc
 
 import (
-	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/rope"
 )
 
 // CosSin writes the cosines and sines that Rotate uses: one row of RotaryDim/2 entries for
@@ -15,21 +15,19 @@ import (
 // The cosine and the sine are correctly rounded; an AttentionFactor other than 1 rounds once
 // more. XPos multiplies both by its decay and rounds once more.
 //
-// With several axes positions is [axes][tokens]. cos and sin hold exactly tokens*RotaryDim/2
-// elements. They must not overlap each other or positions. Errors wrap ErrConfig (r), ErrLength,
+// There is one position for each token, the same on every axis. cos and sin hold exactly
+// tokens*RotaryDim/2 elements. They must not overlap each other or positions. Errors wrap ErrConfig (r), ErrLength,
 // ErrOverlap or ErrPosition.
 func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
-	const function = "posenc.Rotary.CosSin"
-	tokens, err := r.check(function, "positions", positions)
-	if err != nil {
-		return err
-	}
-	pairs := r.head.RotaryDim / 2
-	if err := checkTables(function, cos, sin, tokens, pairs, "positions", positions); err != nil {
-		return err
-	}
-	r.frequencies.Write(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, &cossin.Positions{Call: positions, Tokens: tokens, N: tokens}, r.scaling, r.scaling)
-	return nil
+	a := (*rope.Rotary)(r).At(positions)
+	return a.CosSin("posenc.Rotary.CosSin", cos, sin)
+}
+
+// CosSinAxes is CosSin for tokens with a position on each axis: positions is [axes][tokens] as in
+// [Rotary.AtAxes].
+func (r *Rotary) CosSinAxes(cos, sin []float32, positions []int32) error {
+	a := (*rope.Rotary)(r).AtAxes(positions)
+	return a.CosSin("posenc.Rotary.CosSinAxes", cos, sin)
 }
 
 // CosSinFractional is CosSin for positions that are not integers, such as the times of
@@ -37,24 +35,19 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 // use [Rotary.AtFractional].
 //
 // A position is the real number that its float32 stands for. With frequency.Float32 the angle is
-// RN32(positions[t]*RN32(InvFreq)). With several axes positions is [axes][tokens]. Errors wrap
+// RN32(positions[t]*RN32(InvFreq)). Errors wrap
 // ErrConfig (r is nil, zero or has XPos), ErrLength, ErrOverlap or ErrPosition (a NaN, a
 // position above 2^31 in magnitude, or an angle of 2^50 or above).
 func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
-	const function = "posenc.Rotary.CosSinFractional"
-	if r == nil || r.head.RotaryDim == 0 || r.frequencies.Decays() {
-		return argument.Error(ErrConfig, function, "r", "nil, zero or with XPos", "a Rotary without XPos, from NewRotary")
-	}
-	tokens, err := r.checkFractional(function, positions)
-	if err != nil {
-		return err
-	}
-	pairs := r.head.RotaryDim / 2
-	if err := checkTables(function, cos, sin, tokens, pairs, "positions", positions); err != nil {
-		return err
-	}
-	r.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, positions, tokens, 0, tokens, r.scaling, r.scaling)
-	return nil
+	a := (*rope.Rotary)(r).AtFractional(positions)
+	return a.CosSin("posenc.Rotary.CosSinFractional", cos, sin)
+}
+
+// CosSinFractionalAxes is CosSinFractional for tokens with a position on each axis, such as the
+// patches of [GridPositions]: positions is [axes][tokens] as in [Rotary.AtAxes].
+func (r *Rotary) CosSinFractionalAxes(cos, sin, positions []float32) error {
+	a := (*rope.Rotary)(r).AtFractionalAxes(positions)
+	return a.CosSin("posenc.Rotary.CosSinFractionalAxes", cos, sin)
 }
 
 // CosSin writes rows of cosines and sines of the real products positions[t]*invFreq[i],
@@ -71,17 +64,17 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 // Errors wrap ErrLength, ErrOverlap, ErrConfig (invFreq) or ErrPosition.
 func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
 	const function = "posenc.CosSin"
-	if err := checkTables(function, cos, sin, len(positions), len(invFreq), "positions", positions); err != nil {
+	if err := rope.CheckTables(function, cos, sin, len(positions), len(invFreq), "positions", positions); err != nil {
 		return err
 	}
-	if err := checkApart(function, cos, sin, "invFreq", invFreq); err != nil {
+	if err := rope.CheckApart(function, cos, sin, "invFreq", invFreq); err != nil {
 		return err
 	}
 	largest, i := cossin.LargestMagnitude(invFreq)
 	if !(largest < cossin.MaxAngle) {
-		return frequencyError(function, "invFreq", i, invFreq[i])
+		return rope.FrequencyError(function, "invFreq", i, invFreq[i])
 	}
-	if err := checkPositions(function, "positions", positions, cossin.LastPosition(largest)); err != nil {
+	if err := rope.CheckPositions(function, "positions", positions, cossin.LastPosition(largest)); err != nil {
 		return err
 	}
 	cossin.WriteExact(cos, sin, positions, invFreq)
@@ -98,41 +91,9 @@ func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
 // elements. The three slices must not overlap. Errors wrap ErrLength or ErrOverlap.
 func CosSinAngles(cos, sin, angles []float32) error {
 	const function = "posenc.CosSinAngles"
-	if err := checkTables(function, cos, sin, len(angles), 1, "angles", angles); err != nil {
+	if err := rope.CheckTables(function, cos, sin, len(angles), 1, "angles", angles); err != nil {
 		return err
 	}
 	cossin.WriteAngles(cos, sin, angles)
-	return nil
-}
-
-// checkTables checks that cos and sin hold a row of pairs entries for each token. It also
-// checks that they overlap neither each other nor of, the argument of that name.
-func checkTables[T int32 | float32](function string, cos, sin []float32, tokens, pairs int, name string, of []T) error {
-	want, ok := argument.Multiply(tokens, pairs)
-	for _, table := range [...]struct {
-		name string
-		len  int
-	}{{"cos", len(cos)}, {"sin", len(sin)}} {
-		if !ok {
-			return argument.Error(ErrLength, function, table.name, argument.Elements(table.len), "%d rows of %d, more than an int can count", tokens, pairs)
-		}
-		if table.len != want {
-			return argument.Error(ErrLength, function, table.name, argument.Elements(table.len), "%d for %d rows of %d", want, tokens, pairs)
-		}
-	}
-	if argument.Overlap(cos, sin) {
-		return argument.Error(ErrOverlap, function, "sin", "sharing elements with cos", "another slice")
-	}
-	return checkApart(function, cos, sin, name, of)
-}
-
-// checkApart checks that cos and sin share no memory with of, the argument of that name.
-func checkApart[T any](function string, cos, sin []float32, name string, of []T) error {
-	switch {
-	case argument.Overlap(cos, of):
-		return argument.Error(ErrOverlap, function, "cos", "sharing memory with "+name, "another slice")
-	case argument.Overlap(sin, of):
-		return argument.Error(ErrOverlap, function, "sin", "sharing memory with "+name, "another slice")
-	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -68,7 +69,8 @@ func TestFractionalErrors(t *testing.T) {
 	fails((*posenc.Rotary)(nil).CosSinFractional(nil, nil, nil), posenc.ErrConfig, "posenc.Rotary.CosSinFractional: ")
 	fails(new(posenc.Rotary).CosSinFractional(nil, nil, nil), posenc.ErrConfig, "posenc.Rotary.CosSinFractional: ")
 	fails(decaying.CosSinFractional(memory[:2], memory[2:4], memory[4:5]), posenc.ErrConfig, "posenc.Rotary.CosSinFractional: ")
-	fails(axes.CosSinFractional(memory[:2], memory[2:4], memory[4:5]), posenc.ErrLength, "posenc.Rotary.CosSinFractional: ")
+	fails(axes.CosSinFractionalAxes(memory[:2], memory[2:4], memory[4:5]), posenc.ErrLength, "posenc.Rotary.CosSinFractionalAxes: positions has 1 element, want a multiple of 2, for [axes][tokens] of 2 axes")
+	fails(axes.CosSinFractional(memory[:2], memory[2:4], memory[4:6]), posenc.ErrLength, "posenc.Rotary.CosSinFractional: cos has 2 elements, want 4 for 2 rows of 2")
 	fails(r.CosSinFractional(memory[:2], memory[2:4], []float32{nan}), posenc.ErrPosition, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[2:4], []float32{inf}), posenc.ErrPosition, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[2:4], []float32{3e9}), posenc.ErrPosition, "posenc.Rotary.CosSinFractional: positions[0] is 3e+09, want a number of at most 2^31 in magnitude: position")
@@ -79,7 +81,7 @@ func TestFractionalErrors(t *testing.T) {
 	fails(posenc.Rotate((*posenc.Rotary)(nil).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is zero, from a nil Rotary")
 	fails(posenc.Rotate(new(posenc.Rotary).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from a zero Rotary")
 	fails(posenc.Rotate(decaying.AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from fractional positions and a Rotary with XPos, want a Rotary without XPos")
-	fails(posenc.Rotate(axes.AtFractional([]float32{1}), x), posenc.ErrLength, "posenc.Rotate: positions has 1 element, want a multiple of 2")
+	fails(posenc.Rotate(axes.AtFractionalAxes([]float32{1}), x), posenc.ErrLength, "posenc.Rotate: positions has 1 element, want a multiple of 2")
 	fails(posenc.RotateInverse(r.AtFractional([]float32{float32(math.NaN())}), x), posenc.ErrPosition, "posenc.RotateInverse: positions[0] is NaN")
 	fails(posenc.Rotate(r.AtFractional([]float32{1, 2}), x), posenc.ErrLength, "posenc.Rotate: xs[0].Data has 4 elements, want 8")
 	memory[3] = 1
@@ -102,10 +104,10 @@ func TestAxesBeyondInt32(t *testing.T) {
 			positions[i] = int32(uint32(math.MaxInt32) - uint32(before) + uint32(i))
 		}
 		var cos, sin [tokens * pairs]float32
-		testkit.NoError(t, r.CosSin(cos[:], sin[:], positions))
+		testkit.NoError(t, r.CosSinAxes(cos[:], sin[:], positions))
 		for i := range tokens {
 			var c, s [pairs]float32
-			testkit.NoError(t, r.CosSin(c[:], s[:], []int32{positions[i], 0}))
+			testkit.NoError(t, r.CosSinAxes(c[:], s[:], []int32{positions[i], 0}))
 			if !testkit.SameBits(cos[i*pairs:][:pairs], c[:]) || !testkit.SameBits(sin[i*pairs:][:pairs], s[:]) {
 				t.Fatalf("position %d is row %d: cos %v and sin %v, alone %v and %v", positions[i], i, cos[i*pairs:][:pairs], sin[i*pairs:][:pairs], c, s)
 			}
@@ -119,17 +121,23 @@ func TestAxesErrors(t *testing.T) {
 	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
 	all := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{255, 0}})
 	fails := testkit.Failures(t, data)
-	fails(posenc.Rotate(three.At(nil), V{Data: data[:8], Heads: 1}), posenc.ErrLength, "posenc.Rotate: xs[0].Data has 8 elements")
-	fails(posenc.Rotate(three.At(make([]int32, 3)), V{Data: data[:24], Heads: 1}), posenc.ErrLength, "xs[0].Data has 24 elements", "8 for 1 token of")
-	fails(posenc.Rotate(fast.At([]int32{1, 5, 7, 1024}), V{Data: data[:8], Heads: 1}), posenc.ErrPosition, "posenc.Rotate: positions[3] is 1024", "1023")
-	fails(three.CosSin(data[:12], data[12:24], make([]int32, 3)), posenc.ErrLength, "posenc.Rotary.CosSin: cos has 12 elements", "4 for 1 rows of 4")
+	fails(posenc.Rotate(three.AtAxes(nil), V{Data: data[:8], Heads: 1}), posenc.ErrLength, "posenc.Rotate: xs[0].Data has 8 elements")
+	fails(posenc.Rotate(three.AtAxes(make([]int32, 3)), V{Data: data[:24], Heads: 1}), posenc.ErrLength, "xs[0].Data has 24 elements", "8 for 1 token of")
+	fails(posenc.Rotate(fast.AtAxes([]int32{1, 5, 7, 1024}), V{Data: data[:8], Heads: 1}), posenc.ErrPosition, "posenc.Rotate: positions[3] is 1024", "1023")
+	fails(three.CosSinAxes(data[:12], data[12:24], make([]int32, 3)), posenc.ErrLength, "posenc.Rotary.CosSinAxes: cos has 12 elements", "4 for 1 rows of 4")
 	for _, n := range []int{1, 2, 4} {
 		says, positions := fmt.Sprintf("positions has %d element", n), make([]int32, n)
-		fails(posenc.Rotate(three.At(positions), V{Data: data[:8*n], Heads: 1}), posenc.ErrLength, "posenc.Rotate: "+says, "a multiple of 3")
-		fails(three.CosSin(data[:4*n], data[4*n:8*n], positions), posenc.ErrLength, "posenc.Rotary.CosSin: "+says)
-		fails(testkit.Made(three.Rows(positions)), posenc.ErrLength, "posenc.Rotary.Rows: "+says)
+		fails(posenc.Rotate(three.AtAxes(positions), V{Data: data[:8*n], Heads: 1}), posenc.ErrLength, "posenc.Rotate: "+says, "a multiple of 3")
+		fails(posenc.Shift(three.AtAxes(positions), V{Data: data[:8*n], Heads: 1}), posenc.ErrLength, "posenc.Shift: "+strings.Replace(says, "positions", "deltas", 1), "a multiple of 3")
+		keys := posenc.QuantizedView[int8]{View: posenc.View[int8]{Data: make([]int8, 8*n), Heads: 1}, Scales: make([]float32, n)}
+		fails(posenc.ShiftQuantized(three.AtAxes(positions), keys), posenc.ErrLength, "posenc.ShiftQuantized: deltas has", "a multiple of 3")
+		fails(three.CosSinAxes(data[:4*n], data[4*n:8*n], positions), posenc.ErrLength, "posenc.Rotary.CosSinAxes: "+says)
+		fails(three.CosSinFractionalAxes(data[:4*n], data[4*n:8*n], make([]float32, n)), posenc.ErrLength, "posenc.Rotary.CosSinFractionalAxes: "+says)
+		fails(testkit.Made(three.RowsAxes(positions)), posenc.ErrLength, "posenc.Rotary.RowsAxes: "+says)
+		fails(testkit.Must(three.RowsAxes(nil)).RefillAxes(positions), posenc.ErrLength, "posenc.Rows.RefillAxes: "+says)
+		fails(testkit.Made(three.RebaseRows(three.AtAxes(positions))), posenc.ErrLength, "posenc.Rotary.RebaseRows: "+says)
 	}
-	fails(posenc.Rotate(all.At(make([]int32, 255)), V{Data: data[:4], Heads: 1}), posenc.ErrLength, "a multiple of 256")
+	fails(posenc.Rotate(all.AtAxes(make([]int32, 255)), V{Data: data[:4], Heads: 1}), posenc.ErrLength, "a multiple of 256")
 	for says, cfg := range map[string]posenc.RotaryConfig{
 		"cfg.Axes has 0 elements, want nil or RotaryDim/2 = 4": {HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{}},
 		"cfg.Axes has 4 elements, want nil or RotaryDim/2 = 2": {HeadDim: 8, RotaryDim: 4, Layout: posenc.HalfSplit, Axes: make([]uint8, 4)},
@@ -137,7 +145,7 @@ func TestAxesErrors(t *testing.T) {
 	} {
 		fails(testkit.Made(posenc.NewRotary(cfg)), posenc.ErrConfig, "posenc.NewRotary: "+says)
 	}
-	testkit.NoError(t, all.CosSin(data[:2], data[2:4], make([]int32, 256)), posenc.Rotate(fast.At([]int32{math.MaxInt32 >> 21, -1023}), V{Data: data[:4], Heads: 1}))
+	testkit.NoError(t, all.CosSinAxes(data[:2], data[2:4], make([]int32, 256)), posenc.Rotate(fast.AtAxes([]int32{math.MaxInt32 >> 21, -1023}), V{Data: data[:4], Heads: 1}))
 }
 
 // Factors in the middle between two float32 and next to it, by mpmath at 400 bits, and next to the
@@ -212,6 +220,28 @@ var (
 		Long: func() error {
 			return longCosSin(func(r *posenc.Rotary, cos, sin []float32, tokens int) error {
 				return r.CosSin(cos, sin, testkit.Sequence(tokens))
+			})
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSinAxes", NonTemporal: true, Call: rotaryCosSinAxesCall, Digests: rotaryCosSinAxesDigests, Times: 2,
+		OnStack: func() error {
+			var cos, sin [8]float32
+			return stackRotary().CosSinAxes(cos[:], sin[:], []int32{77})
+		},
+		Long: func() error {
+			return longCosSin(func(r *posenc.Rotary, cos, sin []float32, tokens int) error {
+				return r.CosSinAxes(cos, sin, testkit.Sequence(tokens))
+			})
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSinFractionalAxes", Call: fractionalAxesCall, NoDigest: true,
+		OnStack: func() error {
+			var cos, sin [8]float32
+			return stackRotary().CosSinFractionalAxes(cos[:], sin[:], []float32{0.5})
+		},
+		Long: func() error {
+			return longCosSin(func(r *posenc.Rotary, cos, sin []float32, tokens int) error {
+				return r.CosSinFractionalAxes(cos, sin, make([]float32, tokens))
 			})
 		},
 	})
@@ -314,16 +344,39 @@ func cosSinAnglesCall(a *testkit.Arguments) testkit.Call {
 }
 
 func rotaryCosSinCall(a *testkit.Arguments) testkit.Call {
-	r := rotaryOf(a)
-	positions := positionsOf(a, &r)
-	return tableCall(a, positions, r.axes, r.pairs(), r.CosSin, func() bool { return takes(&r, positions) }, func(bool) (cos, sin []float32) { return r.cosSin(positions) })
+	r := rotaryFor(a, false)
+	return rotaryTableCall(a, &r, r.CosSin)
+}
+
+func rotaryCosSinAxesCall(a *testkit.Arguments) testkit.Call {
+	r := rotaryFor(a, true)
+	return rotaryTableCall(a, &r, r.CosSinAxes)
+}
+
+func rotaryTableCall(a *testkit.Arguments, r *rotaryArgument, write func(cos, sin []float32, positions []int32) error) testkit.Call {
+	positions := positionsOf(a, r)
+	return tableCall(a, positions, r.axes, r.pairs(), write, func() bool { return takes(r, positions) }, func(bool) (cos, sin []float32) { return r.cosSin(positions) })
 }
 
 func fractionalCall(a *testkit.Arguments) testkit.Call {
-	r := rotaryOf(a)
+	r := fractionalRotary(a, false)
+	return fractionalTableCall(a, &r, r.CosSinFractional)
+}
+
+func fractionalAxesCall(a *testkit.Arguments) testkit.Call {
+	r := fractionalRotary(a, true)
+	return fractionalTableCall(a, &r, r.CosSinFractionalAxes)
+}
+
+func fractionalRotary(a *testkit.Arguments, onAxes bool) rotaryArgument {
+	r := rotaryFor(a, onAxes)
 	for !a.Any() && r.cfg.XPos != nil {
-		r = rotaryOf(a)
+		r = rotaryFor(a, onAxes)
 	}
+	return r
+}
+
+func fractionalTableCall(a *testkit.Arguments, r *rotaryArgument, write func(cos, sin, positions []float32) error) testkit.Call {
 	positions := testkit.Slice[float32](a, r.axes*a.Tokens())
 	switch kind := a.Below(4); {
 	case !a.Any():
@@ -338,8 +391,8 @@ func fractionalCall(a *testkit.Arguments) testkit.Call {
 			positions[i] = float32(i) / 4
 		}
 	}
-	return tableCall(a, positions, r.axes, r.pairs(), r.CosSinFractional,
-		func() bool { return r.cfg.XPos == nil && takes(&r, positions) },
+	return tableCall(a, positions, r.axes, r.pairs(), write,
+		func() bool { return r.cfg.XPos == nil && takes(r, positions) },
 		func(few bool) (cos, sin []float32) { return defined(r.cfg, positions, few) })
 }
 
@@ -394,9 +447,6 @@ func digestCosSinAngles(d *testkit.Digest) {
 func rotaryCosSinDigests(add testkit.AddDigest) {
 	write := func(d *testkit.Digest, cfg posenc.RotaryConfig, positions []int32) {
 		n := len(positions) * len(cfg.InvFreq)
-		if cfg.Axes != nil {
-			n /= 3
-		}
 		cos, sin := make([]float32, n), make([]float32, n)
 		d.Must(testkit.MustRotary(cfg).CosSin(cos, sin, positions))
 		d.Add(cos, sin)
@@ -411,18 +461,26 @@ func rotaryCosSinDigests(add testkit.AddDigest) {
 				}
 			}
 		})
-		add("Rotary.CosSin/axes/angles="+name, func(d *testkit.Digest) {
-			for _, axes := range digestAxisMaps(d) {
-				cfg := digestConfig(d, posenc.HalfSplit, rounding, len(axes))
-				cfg.Axes = axes
-				write(d, cfg, d.Positions(3*40))
-			}
-		})
 		add("Rotary.CosSin/xpos/angles="+name, func(d *testkit.Digest) {
 			for _, keys := range []bool{false, true} {
 				cfg := digestConfig(d, posenc.HalfSplit, rounding, 12)
 				cfg.XPos = &posenc.XPos{ScaleBase: 512, Center: -7, Keys: keys}
 				write(d, cfg, []int32{-70000, -8, -7, 0, 1, 2, 3, 511, 30000, math.MaxInt32, math.MinInt32})
+			}
+		})
+	}
+}
+
+func rotaryCosSinAxesDigests(add testkit.AddDigest) {
+	for rounding, name := range digestRoundings {
+		add("Rotary.CosSin/axes/angles="+name, func(d *testkit.Digest) {
+			for _, axes := range digestAxisMaps(d) {
+				cfg := digestConfig(d, posenc.HalfSplit, frequency.Rounding(rounding), len(axes))
+				cfg.Axes = axes
+				positions := d.Positions(3 * 40)
+				cos, sin := make([]float32, 40*len(axes)), make([]float32, 40*len(axes))
+				d.Must(testkit.MustRotary(cfg).CosSinAxes(cos, sin, positions))
+				d.Add(cos, sin)
 			}
 		})
 	}
@@ -480,11 +538,11 @@ var _ = testkit.Register(testkit.Case{Function: "Rotary.CosSinFourier", Call: fo
 func fourierCall(a *testkit.Arguments) testkit.Call {
 	var r rotaryArgument
 	if a.Any() {
-		r = rotaryOf(a)
+		r = rotaryFor(a, false)
 	} else { // few pairs: math/big takes its time
 		pairs := 1 + a.Below(20)
 		cfg := posenc.RotaryConfig{HeadDim: 2 * (pairs + a.Below(4)), RotaryDim: 2 * pairs, Layout: posenc.HalfSplit, Rounding: frequency.Rounding(a.Below(2)), InvFreq: testkit.LadderOf(pairs), AttentionFactor: []float64{0, 1.25}[a.Below(2)]}
-		r = rotaryArgument{testkit.MustRotary(cfg), cfg, 1, false}
+		r = rotaryArgument{testkit.MustRotary(cfg), cfg, 1, false, false}
 	}
 	positions := positionsOf(a, &r)
 	n, heads := r.pairs(), a.Number(1, 3)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/rope"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -34,7 +35,7 @@ type FourierCoefficients struct {
 // its number of heads divided by heads. With one matrix for all heads, they are views as usual.
 //
 // cos and sin hold exactly tokens*heads*HeadDim/2 elements. They must not overlap each other, positions
-// or the coefficients. With several axes positions is [axes][tokens]. The sums are plain Go, with the
+// or the coefficients. There is one position for each token, the same on every axis. The sums are plain Go, with the
 // same bits on every machine, and take 2*heads*n*n multiplications for each token. A sum that float64 cannot
 // round with certainty allocates: one in a million with coefficients around 1, and more at
 // position 0, where all cosines are 1. An infinite or NaN coefficient
@@ -42,15 +43,20 @@ type FourierCoefficients struct {
 // ErrPosition.
 func (r *Rotary) CosSinFourier(cos, sin []float32, positions []int32, coefficients FourierCoefficients) error {
 	const function = "posenc.Rotary.CosSinFourier"
-	tokens, err := r.check(function, "positions", positions)
+	core := (*rope.Rotary)(r)
+	if err := core.CheckExists(function); err != nil {
+		return err
+	}
+	tokens, err := core.Check(function, "positions", positions, 1)
 	if err != nil {
 		return err
 	}
-	n, pairs := r.head.RotaryDim/2, r.head.HeadDim/2
-	if r.head.HeadDim%2 != 0 || r.head.Offset != 0 {
+	head, scaling := core.Head(), core.Scaling()
+	n, pairs := head.RotaryDim/2, head.HeadDim/2
+	if head.HeadDim%2 != 0 || head.Offset != 0 {
 		return argument.Error(ErrConfig, function, "r", "of another part of the head", "an even HeadDim and Offset 0")
 	}
-	if r.frequencies.Decays() {
+	if core.Frequencies().Decays() {
 		return argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "a Rotary without XPos")
 	}
 	heads := len(coefficients.Cos) / (n * n)
@@ -64,19 +70,19 @@ func (r *Rotary) CosSinFourier(cos, sin []float32, positions []int32, coefficien
 	if !ok {
 		return argument.Error(ErrLength, function, "coefficients.Cos", argument.Elements(len(coefficients.Cos)), "fewer: an int cannot count the entries of a row")
 	}
-	if err := checkTables(function, cos, sin, tokens, width, "positions", positions); err != nil {
+	if err := rope.CheckTables(function, cos, sin, tokens, width, "positions", positions); err != nil {
 		return err
 	}
-	if err := cmp.Or(checkApart(function, cos, sin, "coefficients.Cos", coefficients.Cos), checkApart(function, cos, sin, "coefficients.Sin", coefficients.Sin)); err != nil {
+	if err := cmp.Or(rope.CheckApart(function, cos, sin, "coefficients.Cos", coefficients.Cos), rope.CheckApart(function, cos, sin, "coefficients.Sin", coefficients.Sin)); err != nil {
 		return err
 	}
 	var c, s [kernels.ChunkPairs]float32
 	for t := range tokens {
-		r.frequencies.Write(&cossin.Table{Cos: c[:n], Sin: s[:n], Stride: n}, &cossin.Positions{Call: positions, Tokens: tokens, First: t, N: 1}, r.scaling, r.scaling)
+		core.Frequencies().Write(&cossin.Table{Cos: c[:n], Sin: s[:n], Stride: n}, &cossin.Positions{Call: positions, Axes: 1, Tokens: tokens, First: t, N: 1}, scaling, scaling)
 		for h := range heads {
 			at := (t*heads + h) * pairs
-			sumFourier(cos[at:][:pairs], c[:n], coefficients.Cos[h*n*n:], r.scaling)
-			sumFourier(sin[at:][:pairs], s[:n], coefficients.Sin[h*n*n:], r.scaling)
+			sumFourier(cos[at:][:pairs], c[:n], coefficients.Cos[h*n*n:], scaling)
+			sumFourier(sin[at:][:pairs], s[:n], coefficients.Sin[h*n*n:], scaling)
 		}
 	}
 	return nil

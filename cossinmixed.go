@@ -6,6 +6,7 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/rope"
 )
 
 // MixedFrequencies has one frequency for each entry of a row and each axis of positions
@@ -63,7 +64,7 @@ func CosSinMixed(cos, sin, positions []float32, f MixedFrequencies) error {
 	for i, w := range f.InvFreq {
 		m := math.Abs(w)
 		if !(m < cossin.MaxAngle) {
-			return frequencyError(function, "f.InvFreq", i, w)
+			return rope.FrequencyError(function, "f.InvFreq", i, w)
 		}
 		largest[i%f.Axes] = max(largest[i%f.Axes], m)
 	}
@@ -74,10 +75,10 @@ func CosSinMixed(cos, sin, positions []float32, f MixedFrequencies) error {
 			return argument.Error(ErrPosition, function, argument.Indexed("positions", i), p, "a number whose product with the frequency %v is below 2^50/%d in magnitude", largest[i/tokens], f.Axes)
 		}
 	}
-	if err := checkTables(function, cos, sin, tokens, entries, "positions", positions); err != nil {
+	if err := rope.CheckTables(function, cos, sin, tokens, entries, "positions", positions); err != nil {
 		return err
 	}
-	if err := checkApart(function, cos, sin, "f.InvFreq", f.InvFreq); err != nil {
+	if err := rope.CheckApart(function, cos, sin, "f.InvFreq", f.InvFreq); err != nil {
 		return err
 	}
 	cossin.WriteSums(cos, sin, positions, f.InvFreq, f.Axes, entries, f.Rounding == frequency.Float32)

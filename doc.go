@@ -15,10 +15,10 @@
 // The operations on Q and K:
 //
 //   - [Rotate] rotates them in place, and [RotateInverse] rotates them back. Positions may
-//     be fractional: [Rotary.AtFractional].
+//     be fractional: [Rotary.AtFractional]. Tokens of images have several: [Rotary.AtAxes].
 //   - [RotateInto] rotates keys into a KV cache. [Shift] moves the keys of a cache to other
 //     positions.
-//   - [RotateIntoQuantized] rotates keys into a cache of 4 to 9 bits a number (Q8_0, Q4_0, int8,
+//   - [RotateIntoQuantized] rotates keys into a cache of 4 to 8 bits a number (Q8_0, Q4_0, int8,
 //     FP8 and others) and stores values there. [ShiftQuantized] moves such keys, [Dequantize] reads them back,
 //     and [Hadamard] spreads outliers before they are quantized. [RotateIntoPages] does the same for
 //     the caches of ONNX Runtime and OpenVINO, and [DequantizePages] reads them.
@@ -183,7 +183,7 @@
 // step gives the bits of a prefill. With -race, kernels too report what two goroutines
 // change at once.
 //
-// Where a Rotary has several axes, positions are [axes][tokens], so the positions of a
+// Where tokens have a position on each axis, positions are [axes][tokens], so the positions of a
 // range of tokens are not contiguous. Copy them, or make the Rows of all tokens and give
 // each part the ids of its rows.
 //

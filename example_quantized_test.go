@@ -174,11 +174,11 @@ func ExampleShiftQuantized() {
 		log.Fatal(err)
 	}
 
-	if err := posenc.Shift(rope, []int32{-2, -2}, k); err != nil {
+	if err := posenc.Shift(rope.At([]int32{-2, -2}), k); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.3f\n%.3f\n", k.Data[:4], k.Data[4:])
-	if err := posenc.ShiftQuantized(rope, []int32{-2, -2}, cache); err != nil {
+	if err := posenc.ShiftQuantized(rope.At([]int32{-2, -2}), cache); err != nil {
 		log.Fatal(err)
 	}
 	if err := posenc.Dequantize(k, cache, posenc.DequantizeOptions{Tokens: 2, HeadDim: 4}); err != nil {
@@ -308,7 +308,7 @@ func ExampleRotary_RebaseRows() {
 		log.Fatal(err)
 	}
 
-	rows, err := long.RebaseRows(short, positions) // once for all layers
+	rows, err := long.RebaseRows(short.At(positions)) // once for all layers
 	if err != nil {
 		log.Fatal(err)
 	}

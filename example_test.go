@@ -343,9 +343,9 @@ func ExampleRaggedPositions() {
 }
 
 // M-RoPE as in Qwen2-VL, here with heads of 8 elements. Of the four pairs, one rotates by
-// time, two by height and one by width. The tokens are one of text, then two patches of an
-// image with one row.
-func ExampleRotate_mrope() {
+// time, two by height and one by width. The prompt has a token of text, then two tokens of an
+// image with one row. Text that follows has one position for each token.
+func ExampleRotary_RowsAxes() {
 	axes, err := frequency.Sections(1, 2, 1)
 	if err != nil {
 		log.Fatal(err)
@@ -359,20 +359,69 @@ func ExampleRotate_mrope() {
 		0, 1, 1, // height
 		0, 1, 2, // width
 	}
-	x := make([]float32, 3*8)
-	for t := range 3 {
-		copy(x[8*t:], []float32{1, 1, 1, 1})
-	}
-	if err := posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+	rows, err := rope.RowsAxes(positions)
+	if err != nil {
 		log.Fatal(err)
 	}
-	for t := range 3 {
-		fmt.Printf("%.2f\n", x[8*t:8*t+8])
+	rotate := func() {
+		x := make([]float32, rows.Len()*8)
+		for t := range rows.Len() {
+			copy(x[8*t:], []float32{1, 1, 1, 1})
+		}
+		if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+			log.Fatal(err)
+		}
+		for t := range rows.Len() {
+			fmt.Printf("%.2f\n", x[8*t:8*t+8])
+		}
 	}
+	fmt.Println("axes:", rope.Axes())
+	rotate()
+	if err := rows.Refill([]int32{3}); err != nil { // a token of text: 3 on every axis
+		log.Fatal(err)
+	}
+	rotate()
+	if err := rows.RefillAxes([]int32{4, 4, 5}); err != nil { // a token of an image
+		log.Fatal(err)
+	}
+	rotate()
 	// Output:
+	// axes: 3
 	// [1.00 1.00 1.00 1.00 0.00 0.00 0.00 0.00]
 	// [0.54 0.54 0.54 0.54 0.84 0.84 0.84 0.84]
 	// [0.54 0.54 0.54 -0.42 0.84 0.84 0.84 0.91]
+	// [-0.99 -0.99 -0.99 -0.99 0.14 0.14 0.14 0.14]
+	// [-0.65 -0.65 -0.65 0.28 -0.76 -0.76 -0.76 -0.96]
+}
+
+// The patches of an image of two rows and two columns: the first pair of a head turns by the row
+// of a patch and the second by its column. Rotate computes the cosines and sines; CosSinAxes gives
+// them to an engine that rotates by its own code.
+func ExampleRotary_AtAxes() {
+	ladder, err := frequency.Axial(100, frequency.Exact, 2, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.Interleaved, InvFreq: ladder.InvFreq, Axes: ladder.Axes})
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions := []int32{
+		0, 0, 1, 1, // rows
+		0, 1, 0, 1, // columns
+	}
+	q := []float32{1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0}
+	if err := posenc.Rotate(rope.AtAxes(positions), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	cos, sin := make([]float32, 4*2), make([]float32, 4*2)
+	if err := rope.CosSinAxes(cos, sin, positions); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2f\n%.2f\n", q[4:8], cos[2:4])
+	// Output:
+	// [1.00 0.00 0.54 0.84]
+	// [1.00 0.54]
 }
 
 // Heads in the memory of another package's tensor, such as GoMLX has them, rotated in place.
@@ -596,7 +645,8 @@ func ExampleRotary_CosSinFourier() {
 }
 
 // The positions of DINOv3 are the centres of patches from -1 to 1, times 2π. Its frequencies
-// are those of frequency.Axial with base 100, its rows those of CosSinFractional.
+// are those of frequency.Axial with base 100. CosSinFractionalAxes writes its cosines and sines, and
+// AtFractionalAxes rotates by them.
 func ExampleGridPositions() {
 	const height, width = 2, 3
 	positions := make([]float32, 2*height*width)
@@ -604,9 +654,28 @@ func ExampleGridPositions() {
 		log.Fatal(err)
 	}
 	fmt.Printf("rows %.3f\ncolumns %.3f\n", positions[:6], positions[6:])
+
+	ladder, err := frequency.Axial(100, frequency.Exact, 2, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes})
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := slices.Repeat([]float32{1, 1, 0, 0}, height*width)
+	if err := posenc.Rotate(rope.AtFractionalAxes(positions), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	cos, sin := make([]float32, 2*height*width), make([]float32, 2*height*width)
+	if err := rope.CosSinFractionalAxes(cos, sin, positions); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("first patch %.3f, cosines %.3f, sines %.3f\n", q[:4], cos[:2], sin[:2])
 	// Output:
 	// rows [-3.142 -3.142 -3.142 3.142 3.142 3.142]
 	// columns [-4.189 0.000 4.189 -4.189 0.000 4.189]
+	// first patch [-1.000 -0.500 0.000 0.866], cosines [-1.000 -0.500], sines [0.000 0.866]
 }
 
 // Ministral 3 multiplies the queries of later positions by factors after the rotation, Mistral Large 4

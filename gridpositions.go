@@ -18,7 +18,8 @@ type GridPositionsOptions struct {
 }
 
 // GridPositions writes the positions of the patches of an image, row by row:
-// [2][Height*Width], as [Rotary.CosSinFractional] and [CosSinMixed] take them. For row or
+// [2][Height*Width], as [Rotary.AtFractionalAxes], [Rotary.CosSinFractionalAxes] and [CosSinMixed]
+// take them. For row or
 // column number i, with n rows or columns in the grid and ref in the reference grid,
 //
 //	p = RN32(i + Offset)

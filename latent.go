@@ -9,6 +9,7 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/heads"
+	"github.com/go-posenc/posenc/internal/rope"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -182,7 +183,7 @@ func RotateIntoLatent[S Element](a Angles, slots []int32, x IntoLatent[S]) error
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(x.checkAngles(function, &a, "x"), x.checkSource(function, "x", &x, "x")); err != nil {
+	if err := cmp.Or(x.checkAngles(function, a.core(), "x"), x.checkSource(function, "x", &x, "x")); err != nil {
 		return err
 	}
 	x.store(a, tokens, slots)
@@ -213,7 +214,7 @@ func RotateIntoLatentIndexer[S Element](a Angles, slots []int32, x IntoLatent[S]
 		return argument.Error(ErrLength, function, "indexer", fmt.Sprintf("of %d tokens", n), "%d as in a", tokens)
 	}
 	for _, err := range [...]error{
-		x.checkAngles(function, &a, "x"), x.checkAngles(function, &indexer, "x"), keys.checkAngles(function, &a, "keys"), keys.checkAngles(function, &indexer, "keys"),
+		x.checkAngles(function, a.core(), "x"), x.checkAngles(function, indexer.core(), "x"), keys.checkAngles(function, a.core(), "keys"), keys.checkAngles(function, indexer.core(), "keys"),
 		x.checkSource(function, "x", &x, "x"), x.checkSource(function, "x", &keys, "keys"), keys.checkSource(function, "keys", &x, "x"), keys.checkSource(function, "keys", &keys, "keys"),
 	} {
 		if err != nil {
@@ -234,10 +235,10 @@ func (x *IntoLatent[S]) check(function, anglesFunction string, a Angles, slots [
 	fail := func(kind error, field string, value any, expected string, args ...any) (int, error) {
 		return 0, argument.Error(kind, function, name+field, value, expected, args...)
 	}
-	if tokens, err = a.check(anglesFunction); err != nil {
+	if tokens, err = a.core().Check(anglesFunction); err != nil {
 		return 0, err
 	}
-	if err := a.checkUniform(anglesFunction); err != nil {
+	if err := a.core().CheckUniform(anglesFunction); err != nil {
 		return 0, err
 	}
 	if err := checkSlots(function, slots, tokens); err != nil {
@@ -246,13 +247,13 @@ func (x *IntoLatent[S]) check(function, anglesFunction string, a Angles, slots [
 	if err := x.Dst.check(function, argument.Name{Text: name, Field: ".Dst"}, tokens, "slots", slots, false); err != nil {
 		return 0, err
 	}
-	h, _ := a.heads()
+	h, _ := a.core().Heads()
 	r := x.Dst.record()
 	rest := r.Numbers - h.HeadDim
 	switch {
 	case rest < 0:
 		return 0, argument.Error(ErrShape, anglesFunction, "a", fmt.Sprintf("of heads of %d", h.HeadDim), "heads of at most the %d numbers of the Format", r.Numbers)
-	case r.Rotated > 0 && a.how != unrotated && (h.RotaryDim != r.Rotated || h.Offset+h.RotaryDim != h.HeadDim):
+	case r.Rotated > 0 && a.core().Rotates() && (h.RotaryDim != r.Rotated || h.Offset+h.RotaryDim != h.HeadDim):
 		return 0, argument.Error(ErrShape, anglesFunction, "a", fmt.Sprintf("of %d elements from number %d on of heads of %d", h.RotaryDim, h.Offset, h.HeadDim), "of the last %d", r.Rotated)
 	case rest == 0 && (len(x.Latent.Data) != 0 || x.Latent.Heads|x.Latent.TokenStride|x.Latent.HeadStride|x.Latent.SequenceTokens|x.Latent.SequenceStride != 0):
 		return fail(ErrShape, ".Latent", "not empty", "a zero view, because the Angles are of all %d numbers", r.Numbers)
@@ -280,9 +281,9 @@ func (x *IntoLatent[S]) check(function, anglesFunction string, a Angles, slots [
 	return tokens, nil
 }
 
-func (x *IntoLatent[S]) checkAngles(function string, a *Angles, name string) error {
-	if a.overlaps(x.Dst.Data) {
-		return a.overlapError(function, name+".Dst")
+func (x *IntoLatent[S]) checkAngles(function string, a *rope.Angles, name string) error {
+	if a.Overlaps(x.Dst.Data) {
+		return a.OverlapError(function, name+".Dst")
 	}
 	return nil
 }
@@ -298,48 +299,48 @@ func (x *IntoLatent[S]) checkSource(function, name string, o *IntoLatent[S], oth
 // store stores all tokens, with scratch memory of the size that they need.
 func (x *IntoLatent[S]) store(a Angles, tokens int, slots []int32) {
 	if tokens == 1 {
-		x.storeToken(&a, slots)
+		x.storeToken(a.core(), slots)
 	} else {
-		x.storeTokens(&a, tokens, slots)
+		x.storeTokens(a.core(), tokens, slots)
 	}
 }
 
-func (x *IntoLatent[S]) storeToken(a *Angles, slots []int32) {
+func (x *IntoLatent[S]) storeToken(a *rope.Angles, slots []int32) {
 	var scratch [heads.LatentNumbers + kernels.Line]float32
 	var bits [heads.LatentNumbers / 4]uint64
 	var cos, sin [kernels.TokenPairs + kernels.Line]float32
 	x.storeIn(a, 1, slots, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]), bits[:])
 }
 
-func (x *IntoLatent[S]) storeTokens(a *Angles, tokens int, slots []int32) {
+func (x *IntoLatent[S]) storeTokens(a *rope.Angles, tokens int, slots []int32) {
 	var scratch [kernels.FusedElements + kernels.Line]float32
 	var bits [kernels.FusedElements / 4]uint64
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	x.storeIn(a, tokens, slots, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]), bits[:])
 }
 
-func (x *IntoLatent[S]) storeIn(a *Angles, tokens int, slots []int32, cos, sin, scratch []float32, bits []uint64) {
-	h, scaling := a.heads()
+func (x *IntoLatent[S]) storeIn(a *rope.Angles, tokens int, slots []int32, cos, sin, scratch []float32, bits []uint64) {
+	h, scaling := a.Heads()
 	r := heads.Rotation{Head: h, In: h.In, Out: h.Out, Scaling: scaling, Sign: 1}
 	l := heads.Latents{
 		LatentRecord: x.Dst.record(), Rule: &heads.LatentRules[x.Dst.Scale], InverseScale: x.Dst.InverseScale,
 		Hadamard: x.Dst.Hadamard, HeadDim: h.HeadDim,
 	}
-	if a.how != unrotated {
+	if a.Rotates() {
 		l.Rotation = &r
 	}
 	setOperand(&l.Latent, &x.Latent, l.Numbers-h.HeadDim)
 	setOperand(&l.Rotated, &x.Rotated, h.HeadDim)
 	l.Latent.Data, l.Rotated.Data = unsafe.Pointer(unsafe.SliceData(x.Latent.Data)), unsafe.Pointer(unsafe.SliceData(x.Rotated.Data))
-	fullWidth := a.rows != nil && a.rows.fullWidth
+	fullWidth := a.FullWidth()
 	halves := unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(bits))), 4*len(bits))
 	most, pairs := min(len(halves)/l.Numbers, heads.LatentTokens), h.RotaryDim/2
-	rows := chunkTokens(pairs)
+	rows := rope.ChunkTokens(pairs)
 	for first := 0; first < tokens; first += rows {
 		table := cossin.Table{Cos: cos, Sin: sin, Stride: pairs}
 		count := min(rows, tokens-first)
 		if l.Rotation != nil && !fullWidth {
-			a.write(&table, tokens, first, count, &r)
+			a.Write(&table, tokens, first, count, &r)
 		}
 		for t := first; t < first+count; {
 			if heads.Slot(slots, t) < 0 {
@@ -350,7 +351,7 @@ func (x *IntoLatent[S]) storeIn(a *Angles, tokens int, slots []int32, cos, sin, 
 			var row *heads.FullWidthRow
 			if fullWidth {
 				var full heads.FullWidthRow
-				a.rows.readFullWidth(&full, heads.Slot(a.of, t), 1)
+				a.ReadFullWidth(&full, t, 1)
 				n, row = 1, &full
 			}
 			n = l.Rotated.Together(t, n)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/heads"
+	"github.com/go-posenc/posenc/internal/rope"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -164,36 +165,36 @@ type IntoPages[S Element] struct {
 // HeadDim is a multiple of 8 in ONNX Runtime's formats and of 16 in OpenVINO's, at most 4096, by channel 512.
 func RotateIntoPages[S Element](a Angles, slots []int32, x IntoPages[S]) error {
 	names, xs := [1]string{"x"}, [1]*IntoPages[S]{&x}
-	return intoPages("posenc.RotateIntoPages", &a, slots, names[:], xs[:])
+	return intoPages("posenc.RotateIntoPages", a.core(), slots, names[:], xs[:])
 }
 
 // RotateIntoPagesKV is RotateIntoPages for the keys of a step and its values, which do not rotate and may
 // have another format, in one call. The Dst of both share no memory.
 func RotateIntoPagesKV[S Element](a Angles, slots []int32, keys, values IntoPages[S]) error {
 	names, xs := [2]string{"keys", "values"}, [2]*IntoPages[S]{&keys, &values}
-	return intoPages("posenc.RotateIntoPagesKV", &a, slots, names[:], xs[:])
+	return intoPages("posenc.RotateIntoPagesKV", a.core(), slots, names[:], xs[:])
 }
 
 // intoPages stores xs, of which only the first rotates.
-func intoPages[S Element](function string, a *Angles, slots []int32, names []string, xs []*IntoPages[S]) error {
+func intoPages[S Element](function string, a *rope.Angles, slots []int32, names []string, xs []*IntoPages[S]) error {
 	var c quantizedCall
 	if err := c.begin(function, a, slots); err != nil {
 		return err
 	}
 	var r heads.Rotation
-	h, scaling := a.heads()
+	h, scaling := a.Heads()
 	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
 	var records [2]generic.CacheRecord
 	for i, x := range xs {
 		var err error
-		if records[i], err = x.check(&c, names[i], slots, r.HeadDim, i == 0 && a.how != unrotated); err != nil {
+		if records[i], err = x.check(&c, names[i], slots, r.HeadDim, i == 0 && a.Rotates()); err != nil {
 			return err
 		}
 	}
 	for i, x := range xs {
 		data, other := x.Dst.Data, ""
-		if a.overlaps(data) {
-			return a.overlapError(function, names[i]+".Dst")
+		if a.Overlaps(data) {
+			return a.OverlapError(function, names[i]+".Dst")
 		}
 		if argument.Overlap(data, slots) {
 			other = "slots"
@@ -215,7 +216,7 @@ func intoPages[S Element](function string, a *Angles, slots []int32, names []str
 	for i, x := range xs {
 		var s recordStore // whose pointers are not set through a pointer: they would escape
 		s.Dim, s.Norm, s.Rotated, s.Hadamard = records[i].Dim, x.Norm.of(), x.RotatedNorm.of(), x.Dst.Hadamard
-		if i == 0 && a.how != unrotated {
+		if i == 0 && a.Rotates() {
 			s.Rotation = &r
 		}
 		setOperand(&s.from, &x.Src, s.Dim)
@@ -273,7 +274,7 @@ type recordStore struct {
 	to   heads.Records
 }
 
-func (c *quantizedCall) storeRecords(a *Angles, slots []int32, s *recordStore) {
+func (c *quantizedCall) storeRecords(a *rope.Angles, slots []int32, s *recordStore) {
 	most := s.AtLeast()
 	switch {
 	case s.to.Tokens == 1 && c.tokens == 1 && most <= kernels.TokenElements && (s.Rotation == nil || s.Rotation.RotaryDim <= 2*kernels.TokenPairs):
@@ -285,19 +286,19 @@ func (c *quantizedCall) storeRecords(a *Angles, slots []int32, s *recordStore) {
 	}
 }
 
-func (c *quantizedCall) storeRecordToken(a *Angles, slots []int32, s *recordStore) {
+func (c *quantizedCall) storeRecordToken(a *rope.Angles, slots []int32, s *recordStore) {
 	var scratch [kernels.TokenElements + kernels.Line]float32
 	var cos, sin [kernels.TokenPairs + kernels.Line]float32
 	c.storeRuns(a, slots, s, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]), nil)
 }
 
-func (c *quantizedCall) storeRecordChunks(a *Angles, slots []int32, s *recordStore) {
+func (c *quantizedCall) storeRecordChunks(a *rope.Angles, slots []int32, s *recordStore) {
 	var scratch [kernels.FusedElements + kernels.Line]float32
 	var cos, sin [pagePairs + kernels.Line]float32
 	c.storeRuns(a, slots, s, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]), nil)
 }
 
-func (c *quantizedCall) storeWholeRecords(a *Angles, slots []int32, s *recordStore) {
+func (c *quantizedCall) storeWholeRecords(a *rope.Angles, slots []int32, s *recordStore) {
 	var scratch, token [maxQuantizedToken + kernels.Line]float32
 	var cos, sin [pagePairs + kernels.Line]float32
 	c.storeRuns(a, slots, s, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]), kernels.LineAligned(token[:]))
@@ -308,7 +309,7 @@ const pagePairs = generic.PageTokens * 64
 
 // storeRuns quantizes runs of tokens that go to a record or to records one after another, some heads at a time. cos and sin are memory for the rows of tokens,
 // token for a norm that takes all heads as one vector, where scratch has not room for all.
-func (c *quantizedCall) storeRuns(a *Angles, slots []int32, s *recordStore, cos, sin, scratch, token []float32) {
+func (c *quantizedCall) storeRuns(a *rope.Angles, slots []int32, s *recordStore, cos, sin, scratch, token []float32) {
 	var m heads.RecordMemory
 	var table cossin.Table
 	made, rows, fit := 0, 0, 0 // table has rows of tokens from number made on, and room for that many
@@ -354,7 +355,7 @@ func (c *quantizedCall) storeRuns(a *Angles, slots []int32, s *recordStore, cos,
 					if t+i < made || t+i+count > made+rows {
 						made, rows = t+i, min(fit, c.tokens-t-i)
 						table.Cos, table.Sin, table.Stride = cos, sin, s.Rotation.RotaryDim/2
-						a.write(&table, c.tokens, made, rows, s.Rotation)
+						a.Write(&table, c.tokens, made, rows, s.Rotation)
 					}
 				}
 				to := scratch[(first+i)*row:]
@@ -371,7 +372,7 @@ func (c *quantizedCall) storeRuns(a *Angles, slots []int32, s *recordStore, cos,
 }
 
 // prepare writes heads of n tokens from t on as they are to be quantized. Their rows are those of table from number first on.
-func (c *quantizedCall) prepare(a *Angles, s *recordStore, to []float32, t, n, h, some int, table *cossin.Table, first int) {
+func (c *quantizedCall) prepare(a *rope.Angles, s *recordStore, to []float32, t, n, h, some int, table *cossin.Table, first int) {
 	from, scratch := s.from, s.Scratch(to)
 	from.Heads = some
 	at := from.Token(t) + h*from.HeadStride
@@ -380,7 +381,7 @@ func (c *quantizedCall) prepare(a *Angles, s *recordStore, to []float32, t, n, h
 		return
 	}
 	var full heads.FullWidthRow
-	a.rows.readFullWidth(&full, heads.Slot(a.of, t), s.Rotation.Sign)
+	a.ReadFullWidth(&full, t, s.Rotation.Sign)
 	s.Prepare(&scratch, &from, at, 1, nil, 0, &full)
 }
 

@@ -341,18 +341,18 @@ func TestQuantizedArguments(t *testing.T) {
 
 	twoScales, inDeltas := e4m3, integers
 	twoScales.Scales, inDeltas.Scales = make([]float32, 4), wordsOf[float32](ids)
-	fails(posenc.ShiftQuantized(rotary, positions, twoScales), posenc.ErrConfig, "xs[0].InverseScale is 1, want 0, because the scales are in Scales")
-	fails(posenc.ShiftQuantized(decaying, positions, q8), posenc.ErrConfig, "posenc.ShiftQuantized: r is a Rotary with XPos")
-	fails(posenc.ShiftQuantized(rotary, positions, q8, q8), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[1] is sharing elements")
-	fails(posenc.ShiftQuantized(rotary, ids[2:], inDeltas), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0] is sharing memory with deltas")
+	fails(posenc.ShiftQuantized(rotary.At(positions), twoScales), posenc.ErrConfig, "xs[0].InverseScale is 1, want 0, because the scales are in Scales")
+	fails(posenc.ShiftQuantized(decaying.At(positions), q8), posenc.ErrConfig, "posenc.ShiftQuantized: deltas is from a Rotary with XPos")
+	fails(posenc.ShiftQuantized(rotary.At(positions), q8, q8), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[1] is sharing elements")
+	fails(posenc.ShiftQuantized(rotary.At(ids[2:]), inDeltas), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0] is sharing memory with deltas")
 
-	fails(posenc.ShiftQuantized[int8](rotary, positions), posenc.ErrShape, "posenc.ShiftQuantized: xs is empty, want at least one view")
-	fails(posenc.ShiftQuantized(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 48, Layout: posenc.HalfSplit}), positions, q8), posenc.ErrShape, "posenc.ShiftQuantized: xs[0]: HeadDim is 48, want a multiple of the 32")
-	fails(posenc.ShiftQuantized(rotary, positions[:1], cacheFor[int8](1, 2, dim, 0, 0), integers), posenc.ErrLength, "posenc.ShiftQuantized: xs[1].Data has 256 elements, want 128")
+	fails(posenc.ShiftQuantized[int8](rotary.At(positions)), posenc.ErrShape, "posenc.ShiftQuantized: xs is empty, want at least one view")
+	fails(posenc.ShiftQuantized(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 48, Layout: posenc.HalfSplit}).At(positions), q8), posenc.ErrShape, "posenc.ShiftQuantized: xs[0]: HeadDim is 48, want a multiple of the 32")
+	fails(posenc.ShiftQuantized(rotary.At(positions[:1]), cacheFor[int8](1, 2, dim, 0, 0), integers), posenc.ErrLength, "posenc.ShiftQuantized: xs[1].Data has 256 elements, want 128")
 	inNumbers := integers
 	inNumbers.Scales = wordsOf[float32](values.Dst.Data)[:4]
-	fails(posenc.ShiftQuantized(rotary, positions, values.Dst, inNumbers), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[1].Scales is sharing memory with xs[0]")
-	fails(posenc.ShiftQuantized(rotary, positions, inNumbers, values.Dst), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0].Scales is sharing memory with xs[1]")
+	fails(posenc.ShiftQuantized(rotary.At(positions), values.Dst, inNumbers), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[1].Scales is sharing memory with xs[0]")
+	fails(posenc.ShiftQuantized(rotary.At(positions), inNumbers, values.Dst), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0].Scales is sharing memory with xs[1]")
 
 	dequantize := func(tokens, headDim int) error {
 		return posenc.Dequantize(src, q8, posenc.DequantizeOptions{Tokens: tokens, HeadDim: headDim})

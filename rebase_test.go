@@ -51,7 +51,11 @@ func TestRebaseRows(t *testing.T) {
 		cfg := posenc.RotaryConfig{HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, InvFreq: ladderOf(1e4, 64, 1), Rounding: tt.from, AttentionFactor: tt.before, Axes: tt.axes}
 		from, before := testkit.MustRotary(cfg), cfg.InvFreq
 		cfg.Layout, cfg.InvFreq, cfg.Rounding, cfg.AttentionFactor = posenc.HalfSplit, ladderOf(1e4, 20, 8), tt.to, tt.factor
-		rows := testkit.Must(testkit.MustRotary(cfg).RebaseRows(from, positions))
+		rotated := from.At(positions)
+		if tt.axes != nil {
+			rotated = from.AtAxes(positions)
+		}
+		rows := testkit.Must(testkit.MustRotary(cfg).RebaseRows(rotated))
 		const tokens = 6
 		x := posenc.View[float32]{Data: make([]float32, tokens*128), Heads: 1}
 		for i := range x.Data {
@@ -100,7 +104,7 @@ func TestRebasedKeys(t *testing.T) {
 			cfg.InvFreq, cfg.AttentionFactor = ladderOf(1e4, 20, 8), 2.5
 			to := testkit.MustRotary(cfg)
 			cache := format.cache(t, from, positions, keys, hadamard)
-			testkit.NoError(t, cache.rotate(testkit.Must(to.RebaseRows(from, positions)).All()))
+			testkit.NoError(t, cache.rotate(testkit.Must(to.RebaseRows(from.At(positions))).All()))
 			differences, squares := 0.0, 0.0
 			got, raw := pairsOf(order.out, cache.read()), pairsOf(order.in, keys)
 			for j, z := range raw {
@@ -170,19 +174,20 @@ func TestRebaseArguments(t *testing.T) {
 	fast := rotary(func(cfg *posenc.RotaryConfig) { cfg.InvFreq = slices.Repeat([]float64{0x1p39}, 32) })
 	fails := testkit.Failures(t, data)
 	rebase := func(r, from *posenc.Rotary) error {
-		_, err := r.RebaseRows(from, positions)
+		_, err := r.RebaseRows(from.At(positions))
 		return err
 	}
 	const rows = "posenc.Rotary.RebaseRows: "
 	fails(rebase(nil, r), posenc.ErrConfig, rows+"r is nil or zero")
-	fails(rebase(r, nil), posenc.ErrConfig, rows+"from is nil or zero")
-	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.Layout = posenc.Interleaved })), posenc.ErrConfig, rows+"from is of other heads, pairs or axes: 64, 64 from 0 on, Interleaved, want as in r: 64, 64 from 0 on, HalfSplit")
-	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.AttentionFactor = 1e-39 })), posenc.ErrConfig, rows+"r.AttentionFactor/from.AttentionFactor is +Inf, want a positive float32")
-	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.RotaryDim = 32 })), posenc.ErrConfig, rows+"from is of other heads")
-	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.Axes = make([]uint8, 32) })), posenc.ErrConfig, rows+"from is of other heads, pairs or axes")
-	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.XPos = &posenc.XPos{ScaleBase: 512} })), posenc.ErrConfig, rows+"r or from is a Rotary with XPos")
+	fails(rebase(r, nil), posenc.ErrConfig, rows+"rotated is zero, or from a nil Rotary, want Angles from Rotary.At or Rotary.AtAxes, of a Rotary without XPos")
+	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.Layout = posenc.Interleaved })), posenc.ErrConfig, rows+"rotated is of other heads, pairs or axes: 64, 64 from 0 on, Interleaved, want as in r: 64, 64 from 0 on, HalfSplit")
+	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.AttentionFactor = 1e-39 })), posenc.ErrConfig, rows+"the AttentionFactor of r by that of rotated is +Inf, want a positive float32")
+	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.RotaryDim = 32 })), posenc.ErrConfig, rows+"rotated is of other heads")
+	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.Axes = make([]uint8, 32) })), posenc.ErrConfig, rows+"rotated is of other heads, pairs or axes")
+	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.XPos = &posenc.XPos{ScaleBase: 512} })), posenc.ErrConfig, rows+"rotated is from a Rotary with XPos")
+	fails(rebase(rotary(func(cfg *posenc.RotaryConfig) { cfg.XPos = &posenc.XPos{ScaleBase: 512} }), r), posenc.ErrConfig, rows+"r is a Rotary with XPos")
 	fails(rebase(fast, fast), posenc.ErrPosition, rows+"positions[1] is 1024, want at most 1023")
-	rebased := testkit.Must(r.RebaseRows(r, positions))
+	rebased := testkit.Must(r.RebaseRows(r.At(positions)))
 	fails(rebased.Refill(positions), posenc.ErrConfig, "posenc.Rows.Refill: r is nil, zero, or from NewRows or RebaseRows")
 
 	type q8 = posenc.FromQuantized[posenc.Q8_0, posenc.Q8_0]

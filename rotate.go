@@ -7,6 +7,7 @@ import (
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/heads"
+	"github.com/go-posenc/posenc/internal/rope"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -34,14 +35,14 @@ import (
 // ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition.
 func Rotate[T Element](a Angles, xs ...View[T]) error {
 	const function = "posenc.Rotate"
-	tokens, err := a.check(function)
+	tokens, err := a.core().Check(function)
 	if err != nil {
 		return err
 	}
-	h, scaling := a.heads()
+	h, scaling := a.core().Heads()
 	var r heads.Rotation
 	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
-	return rotateViews(function, &a, tokens, &r, xs)
+	return rotateViews(function, a.core(), tokens, &r, xs)
 }
 
 // RotateInverse is [Rotate] with the opposite angles: -s in place of s. Without
@@ -51,69 +52,62 @@ func Rotate[T Element](a Angles, xs ...View[T]) error {
 // reads what Rotate writes and writes what Rotate reads.
 func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 	const function = "posenc.RotateInverse"
-	tokens, err := a.check(function)
+	tokens, err := a.core().Check(function)
 	if err != nil {
 		return err
 	}
-	h, scaling := a.heads()
+	h, scaling := a.core().Heads()
 	var r heads.Rotation
 	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.Out, h.In, scaling, -1
-	return rotateViews(function, &a, tokens, &r, xs)
+	return rotateViews(function, a.core(), tokens, &r, xs)
 }
 
-// Shift moves rotated keys to other positions, in place: the keys of token t by deltas[t]
-// positions. A KV cache that drops its first tokens needs it, for example. Except for
+// Shift moves rotated keys to other positions, in place: the keys of token t by delta t, where
+// deltas are the angles of rope.At(d) or rope.AtAxes(d), for d in place of positions. A KV cache
+// that drops its first n tokens needs it, for example: all d are -n. Except for
 // rounding, Rotate at p and then Shift by d give what Rotate at p+d gives. Shift rotates
-// by the angles deltas[t]*InvFreq[i] alone: the keys have AttentionFactor in them already,
+// by the angles d[t]*InvFreq[i] alone: the keys have AttentionFactor in them already,
 // so it is not applied again. The keys are in the order that Rotate writes.
 //
-// deltas is like positions of [Rotary.At]: one for each token, or [axes][tokens]; it shares no
-// memory with the keys. A run of equal deltas is cheap: it needs one row of cosines and sines
-// for every 16 tokens, or for every 32 with heads of up to 64 elements.
+// d shares no memory with the keys. A run of equal deltas is cheap: it needs one row of cosines and
+// sines for every 16 tokens, or for every 32 with heads of up to 64 elements.
 //
 // Each shift rounds once more. The root mean square error that it adds, relative to the root
 // mean square of the keys, is 4.2e-8 in float32, 2.1e-4 in float16 and 1.7e-3 in bfloat16. The
 // errors of n shifts add up to sqrt(n) times as much. Equal deltas in float32 add up to more:
-// ten of them to 2.4e-7. Errors are as in Rotate. A Rotary with XPos is ErrConfig too,
-// because its keys depend on its center.
-func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
+// ten of them to 2.4e-7. Errors are as in Rotate. ErrConfig are also other Angles, and a Rotary
+// with XPos, because its keys depend on its center.
+func Shift[T Element](deltas Angles, xs ...View[T]) error {
 	const function = "posenc.Shift"
-	tokens, err := r.checkShift(function, deltas)
+	tokens, err := deltas.core().CheckMoved(function, "deltas", "deltas")
 	if err != nil {
 		return err
 	}
-	a, shift := r.At(deltas), heads.Rotation{Head: &r.head, In: r.head.Out, Out: r.head.Out, Scaling: 1, Sign: 1}
-	return rotateViews(function, &a, tokens, &shift, xs)
+	h := deltas.core().Rotary().Head()
+	shift := heads.Rotation{Head: h, In: h.Out, Out: h.Out, Scaling: 1, Sign: 1}
+	return rotateViews(function, deltas.core(), tokens, &shift, xs)
 }
 
-func (r *Rotary) checkShift(function string, deltas []int32) (int, error) {
-	tokens, err := r.check(function, "deltas", deltas)
-	if err == nil && r.frequencies.Decays() {
-		err = argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "a Rotary without XPos")
-	}
-	return tokens, err
-}
-
-func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rotation, xs []View[T]) error {
+func rotateViews[T Element](function string, a *rope.Angles, tokens int, r *heads.Rotation, xs []View[T]) error {
 	if err := view.Check(function, checked(xs), tokens, r.HeadDim); err != nil {
 		return err
 	}
-	oneByOne, callers := a.oneByOne(), a.callersTable() // and not by calls: one token has no time for them
+	oneByOne, callers := a.OneByOne(), a.CallersTable() // and not by calls: one token has no time for them
 	for i := range xs {
 		if oneByOne {
-			if err := a.checkHeads(function, argument.Name{Text: "xs[].Heads", Index: i}, xs[i].Heads); err != nil {
+			if err := a.CheckHeads(function, argument.Name{Text: "xs[].Heads", Index: i}, xs[i].Heads); err != nil {
 				return err
 			}
 		}
-		if tokens > 0 && (argument.Overlap(xs[i].Data, a.of) || callers && a.overlaps(argument.Memory(xs[i].Data))) {
-			return a.overlapError(function, argument.Indexed("xs", i))
+		if tokens > 0 && (argument.Overlap(xs[i].Data, a.Of()) || callers && a.Overlaps(argument.Memory(xs[i].Data))) {
+			return a.OverlapError(function, argument.Indexed("xs", i))
 		}
 	}
 	switch {
 	case oneByOne:
 		for i := range xs {
 			x := operandOf(&xs[i], r.HeadDim)
-			rotateOneByOne(a, tokens, r, &x, nil, &x)
+			a.RotateOneByOne(tokens, r, &x, nil, &x)
 		}
 		return nil
 	case tokens != 1 || r.RotaryDim > 2*kernels.TokenPairs:
@@ -123,12 +117,12 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rot
 	// One token. The general way, Rotation.Rotate, would take a seventh longer.
 	var cos, sin []float32
 	inPlace := false
-	if a.rows != nil {
-		cos, sin, inPlace = a.rows.at(heads.Slot(a.of, 0), r.Sign)
+	if rows := a.Rows(); rows != nil { // inlined, unlike a method of Angles
+		cos, sin, inPlace = rows.InPlace(heads.Slot(a.Of(), 0), r.Sign)
 	}
 	if !inPlace {
-		var memory tokenRow
-		cos, sin = a.writeRow(&memory, r)
+		var memory rope.TokenRow
+		cos, sin = a.WriteRow(&memory, r)
 	}
 	h, sameOrder := r.Head, r.In == r.Out
 	float32s := kindOf[T]() == kernels.KindFloat32 && r.Out == view.HalfSplit
@@ -158,7 +152,7 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *heads.Rot
 	return nil
 }
 
-func rotateTokens[T Element](a *Angles, tokens int, r *heads.Rotation, xs []View[T]) {
+func rotateTokens[T Element](a *rope.Angles, tokens int, r *heads.Rotation, xs []View[T]) {
 	var cosMemory, sinMemory [kernels.ChunkPairs + kernels.Line]float32
 	cos, sin := kernels.LineAligned(cosMemory[:]), kernels.LineAligned(sinMemory[:])
 	pairs, all := r.RotaryDim/2, 0
@@ -166,17 +160,14 @@ func rotateTokens[T Element](a *Angles, tokens int, r *heads.Rotation, xs []View
 		all += xs[i].Heads
 	}
 	r.Resident(tokens, all)
-	count := chunkTokens(pairs)
+	count := rope.ChunkTokens(pairs)
 	for t := 0; t < tokens; t += count {
 		rotateChunk(a, tokens, t, min(count, tokens-t), r, &cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, xs)
 	}
 }
 
-// chunkTokens returns how many rows of that many pairs fit scratch memory.
-func chunkTokens(pairs int) int { return min(kernels.ChunkRows, kernels.ChunkPairs/pairs) }
-
-func rotateChunk[T Element](a *Angles, tokens, first, n int, r *heads.Rotation, table *cossin.Table, xs []View[T]) {
-	a.write(table, tokens, first, n, r)
+func rotateChunk[T Element](a *rope.Angles, tokens, first, n int, r *heads.Rotation, table *cossin.Table, xs []View[T]) {
+	a.Write(table, tokens, first, n, r)
 	var x view.Operand
 	for i := range xs {
 		setOperand(&x, &xs[i], r.HeadDim)

@@ -105,7 +105,7 @@ var (
 		Call: oneOf(shiftCall[float32], shiftCall[posenc.Float16], shiftCall[posenc.BFloat16]),
 		OnStack: func() error {
 			var k [3 * 2 * 16]posenc.Float16
-			return errors.Join(posenc.Shift(stackRotary(), []int32{1, 2, 3}, posenc.View[posenc.Float16]{Data: k[:], Heads: 2}), posenc.Shift(stackRotary(), []int32{-9, -9, -9}, posenc.View[posenc.Float16]{Data: k[:], Heads: 2}))
+			return errors.Join(posenc.Shift(stackRotary().At([]int32{1, 2, 3}), posenc.View[posenc.Float16]{Data: k[:], Heads: 2}), posenc.Shift(stackRotary().At([]int32{-9, -9, -9}), posenc.View[posenc.Float16]{Data: k[:], Heads: 2}))
 		},
 		Long: longShift,
 	})
@@ -156,30 +156,24 @@ func shiftCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	tokens, dim := len(deltas)/r.axes, r.cfg.HeadDim
 	xs := testkit.OutputViews[T](a, tokens, dim)
 	return testkit.Call{
-		Run:   func() error { return posenc.Shift(r.Rotary, deltas, xs...) },
+		Run:   func() error { return posenc.Shift(r.at(deltas), xs...) },
 		Right: func() bool { return takes(&r, deltas) && r.cfg.XPos == nil && viewsRight(xs, tokens, dim) },
 		Want: func() {
 			cfg := shiftOf(r.cfg)
 			rotateViewsPlain(plainOf(cfg).with(plainTables(cfg, deltas, byGeneric)), xs, tokens)
 		},
 		Parts: testkit.ViewParts(xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
-			return posenc.Shift(r.Rotary, testkit.PickAxes(deltas, r.axes, tokens), x)
+			return posenc.Shift(r.at(testkit.PickAxes(deltas, r.axes, tokens)), x)
 		}),
 	}
 }
 
-// rotateBy rotates views by positions.
-type rotateBy[T posenc.Element] func(r *posenc.Rotary, positions []int32, xs ...posenc.View[T]) error
-
-func byAngles[T posenc.Element](rotate func(posenc.Angles, ...posenc.View[T]) error) rotateBy[T] {
-	return func(r *posenc.Rotary, positions []int32, xs ...posenc.View[T]) error {
-		return rotate(r.At(positions), xs...)
-	}
-}
+// rotateBy rotates views by angles.
+type rotateBy[T posenc.Element] func(a posenc.Angles, xs ...posenc.View[T]) error
 
 func rotateDigests(function string, float32s func(posenc.Angles, ...posenc.View[float32]) error, float16s func(posenc.Angles, ...posenc.View[posenc.Float16]) error, bfloat16s func(posenc.Angles, ...posenc.View[posenc.BFloat16]) error) func(testkit.AddDigest) {
 	return func(add testkit.AddDigest) {
-		inPlaceDigests(add, function, byAngles(float32s), byAngles(float16s), byAngles(bfloat16s))
+		inPlaceDigests(add, function, float32s, float16s, bfloat16s)
 		add.Types(function+"/xpos", digestXPos(float32s), digestXPos(float16s), digestXPos(bfloat16s))
 	}
 }
@@ -209,7 +203,7 @@ func digestRotate[T posenc.Element](layout posenc.Layout, rounding frequency.Rou
 				}
 				q := testkit.DigestViewOf(d, testkit.DigestElements[T], i+j, tokens, 1+d.Below(4), cfg.HeadDim)
 				k := testkit.DigestViewOf(d, testkit.DigestElements[T], i+j+1+d.Below(4), tokens, 1+d.Below(2), cfg.HeadDim)
-				d.Must(rotate(r, d.Positions(tokens), q.View, k.View))
+				d.Must(rotate(r.At(d.Positions(tokens)), q.View, k.View))
 				d.Add(q.Memory, k.Memory)
 			}
 		}
@@ -227,7 +221,7 @@ func digestLarge[T posenc.Element](layout posenc.Layout, rotate rotateBy[T]) fun
 		for _, shape := range []struct{ pairs, tokens, heads int }{{wide, 2, 1}, {16, 2, 90}} {
 			cfg := digestConfig(d, layout, frequency.Float32, shape.pairs)
 			x := testkit.DigestViewOf(d, testkit.DigestElements[T], d.Below(testkit.DigestShapes), shape.tokens, shape.heads, cfg.HeadDim)
-			d.Must(rotate(testkit.MustRotary(cfg), d.Positions(shape.tokens), x.View))
+			d.Must(rotate(testkit.MustRotary(cfg).At(d.Positions(shape.tokens)), x.View))
 			d.Add(x.Memory)
 		}
 	}
@@ -241,7 +235,7 @@ func digestAxes[T posenc.Element](rotate rotateBy[T]) func(*testkit.Digest) {
 				cfg := digestConfig(d, allLayouts[d.Below(4)], rounding, len(axes))
 				cfg.Axes = axes
 				x := testkit.DigestViewOf(d, testkit.DigestElements[T], i, tokens, 2, cfg.HeadDim)
-				d.Must(rotate(testkit.MustRotary(cfg), d.Positions(3*tokens), x.View))
+				d.Must(rotate(testkit.MustRotary(cfg).AtAxes(d.Positions(3*tokens)), x.View))
 				d.Add(x.Memory)
 			}
 		}
@@ -281,7 +275,7 @@ var stackAngles = sync.OnceValue(func() (list []posenc.Angles) {
 		narrow.Heads, packed.FullWidth = 0, true
 		full := testkit.Must(posenc.NewRows(narrow, packed))
 		positions := []int32{5, 6, 1}
-		list = append(list, r.AtFractional([]float32{0.5, 6, -1}), several.AtFractional(make([]float32, 9)), rows.AtSome([]int32{-1, 5, -1}), each.AtSome([]int32{-1, 5, 6}), each.At(positions), r.At(positions), r.At([]int32{7, 7, 7}), several.At([]int32{1, 2, 3, 1, 2, 4, 1, 2, 5}), rows.At(positions), rows.At([]int32{5, 6, 7}), full.At(positions), half.At(positions))
+		list = append(list, r.AtFractional([]float32{0.5, 6, -1}), several.AtFractionalAxes(make([]float32, 9)), several.AtFractional(make([]float32, 3)), several.At(positions), rows.AtSome([]int32{-1, 5, -1}), each.AtSome([]int32{-1, 5, 6}), each.At(positions), r.At(positions), r.At([]int32{7, 7, 7}), several.AtAxes([]int32{1, 2, 3, 1, 2, 4, 1, 2, 5}), rows.At(positions), rows.At([]int32{5, 6, 7}), full.At(positions), half.At(positions))
 	}
 	return list
 })
@@ -360,7 +354,7 @@ func longInPlace(float32s func(posenc.Angles, ...posenc.View[float32]) error, fl
 
 func longShift() error {
 	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit})
-	return errors.Join(posenc.Shift(r, testkit.Sequence(300), longView[posenc.BFloat16](300, 2, 2048)), posenc.Shift(r, []int32{1}, longView[float32](1, 100, 2048)))
+	return errors.Join(posenc.Shift(r.At(testkit.Sequence(300)), longView[posenc.BFloat16](300, 2, 2048)), posenc.Shift(r.At([]int32{1}), longView[float32](1, 100, 2048)))
 }
 
 func TestNewRotaryErrors(t *testing.T) {

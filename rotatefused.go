@@ -6,6 +6,7 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/heads"
+	"github.com/go-posenc/posenc/internal/rope"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -31,11 +32,11 @@ type FusedView[T Element] struct {
 // each token ErrLength, and QueryScales that share memory with a view ErrOverlap.
 func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	const function = "posenc.RotateFused"
-	tokens, err := a.check(function)
+	tokens, err := a.core().Check(function)
 	if err != nil {
 		return err
 	}
-	h, scaling := a.heads()
+	h, scaling := a.core().Heads()
 	var r heads.Rotation
 	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
 	if len(xs) == 0 {
@@ -47,7 +48,7 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 		if p := x.Problem(&g, tokens, r.HeadDim); p != view.None {
 			return x.Error(p, function, argument.Indexed("xs", i), &g)
 		}
-		if err := a.checkHeads(function, argument.Name{Text: "xs[].Heads", Index: i}, xs[i].Heads); err != nil {
+		if err := a.core().CheckHeads(function, argument.Name{Text: "xs[].Heads", Index: i}, xs[i].Heads); err != nil {
 			return err
 		}
 		if err := xs[i].check(function, i, tokens, r.HeadDim); err != nil {
@@ -68,23 +69,23 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 		}
 	}
 	for i := range xs {
-		if a.overlaps(argument.Memory(xs[i].Data)) {
-			return a.overlapError(function, argument.Indexed("xs", i))
+		if a.core().Overlaps(argument.Memory(xs[i].Data)) {
+			return a.core().OverlapError(function, argument.Indexed("xs", i))
 		}
 	}
 	switch {
-	case a.oneByOne():
+	case a.core().OneByOne():
 		for i := range xs {
 			x := operandOf(&xs[i].View, r.HeadDim)
 			xs[i].normalize(xs[i].Norm, &x, r.HeadDim, 0, tokens)
-			rotateOneByOne(&a, tokens, &r, &x, nil, &x)
+			a.core().RotateOneByOne(tokens, &r, &x, nil, &x)
 			xs[i].normalize(xs[i].RotatedNorm, &x, r.HeadDim, 0, tokens)
 			xs[i].scale(&x, r.HeadDim, 0, tokens)
 		}
 	case tokens == 1 && r.RotaryDim <= 2*kernels.TokenPairs:
-		fuseToken(&a, &r, xs)
+		fuseToken(a.core(), &r, xs)
 	default:
-		fuseTokens(&a, tokens, &r, xs)
+		fuseTokens(a.core(), tokens, &r, xs)
 	}
 	return nil
 }
@@ -108,23 +109,23 @@ func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
 	return nil
 }
 
-func fuseToken[T Element](a *Angles, r *heads.Rotation, xs []FusedView[T]) {
+func fuseToken[T Element](a *rope.Angles, r *heads.Rotation, xs []FusedView[T]) {
 	var cos, sin [kernels.TokenPairs]float32
 	fuseChunk(a, 1, 0, 1, r, &cossin.Table{Cos: cos[:], Sin: sin[:], Stride: r.RotaryDim / 2}, xs)
 }
 
-func fuseTokens[T Element](a *Angles, tokens int, r *heads.Rotation, xs []FusedView[T]) {
+func fuseTokens[T Element](a *rope.Angles, tokens int, r *heads.Rotation, xs []FusedView[T]) {
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	pairs := r.RotaryDim / 2
-	count := chunkTokens(pairs)
+	count := rope.ChunkTokens(pairs)
 	for t := 0; t < tokens; t += count {
 		fuseChunk(a, tokens, t, min(count, tokens-t), r, &cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs}, xs)
 	}
 }
 
 // fuseChunk normalizes, rotates and scales n tokens of a call, from token first on.
-func fuseChunk[T Element](a *Angles, tokens, first, n int, r *heads.Rotation, table *cossin.Table, xs []FusedView[T]) {
-	a.write(table, tokens, first, n, r)
+func fuseChunk[T Element](a *rope.Angles, tokens, first, n int, r *heads.Rotation, table *cossin.Table, xs []FusedView[T]) {
+	a.Write(table, tokens, first, n, r)
 	var x view.Operand
 	for i := range xs {
 		setOperand(&x, &xs[i].View, r.HeadDim)

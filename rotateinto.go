@@ -4,11 +4,8 @@ import (
 	"slices"
 
 	"github.com/go-posenc/posenc/internal/argument"
-	"github.com/go-posenc/posenc/internal/cossin"
-	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/heads"
 	"github.com/go-posenc/posenc/internal/view"
-	"github.com/go-posenc/posenc/kernels"
 )
 
 // RotateInto rotates the heads of src into dst, for example a KV cache, in one pass. It
@@ -26,17 +23,17 @@ import (
 // room is ErrPosition, or ErrLength if dst has room for no token at all.
 func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S]) error {
 	const function = "posenc.RotateInto"
-	tokens, err := a.check(function)
+	tokens, err := a.core().Check(function)
 	if err != nil {
 		return err
 	}
-	h, scaling := a.heads()
+	h, scaling := a.core().Heads()
 	var r heads.Rotation
 	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
 	if err := checkSlots(function, slots, tokens); err != nil {
 		return err
 	}
-	if err := a.checkHeads(function, argument.Named("src.Heads"), src.Heads); err != nil {
+	if err := a.core().CheckHeads(function, argument.Named("src.Heads"), src.Heads); err != nil {
 		return err
 	}
 	var g view.Grid
@@ -60,13 +57,13 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
 	case argument.Overlap(dst.Data, slots):
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with slots", "a view of other memory")
-	case a.overlaps(argument.Memory(dst.Data)):
-		return a.overlapError(function, "dst")
+	case a.core().Overlaps(argument.Memory(dst.Data)):
+		return a.core().OverlapError(function, "dst")
 	}
-	if a.oneByOne() {
-		rotateOneByOne(&a, tokens, &r, &y, slots, &x)
+	if a.core().OneByOne() {
+		a.core().RotateOneByOne(tokens, &r, &y, slots, &x)
 	} else {
-		rotateInto(&a, tokens, 0, tokens, &r, &y, slots, &x)
+		a.core().RotateInto(tokens, 0, tokens, &r, &y, slots, &x)
 	}
 	return nil
 }
@@ -137,92 +134,4 @@ func lastSlot(slots []int32) int32 {
 func slotError(function, name string, slots []int32, expected string, args ...any) error {
 	s := lastSlot(slots)
 	return argument.Error(ErrPosition, function, argument.Indexed(name, slices.Index(slots, s)), s, expected, args...)
-}
-
-// rotateInto leaves the elements outside the rotated slice alone where y is x.
-func rotateInto(a *Angles, tokens, begin, end int, r *heads.Rotation, y *view.Operand, slots []int32, x *view.Operand) {
-	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
-	pairs := r.RotaryDim / 2
-	most := chunkTokens(pairs)
-	nonTemporal := y != x && r.WritesNonTemporal(y, end-begin)
-	for first := begin; first < end; first += most {
-		count := min(most, end-first)
-		table := cossin.Table{Cos: kernels.LineAligned(cos[:]), Sin: kernels.LineAligned(sin[:]), Stride: pairs}
-		a.write(&table, tokens, first, count, r)
-		for t := first; t < first+count; {
-			at := heads.Slot(slots, t)
-			if at < 0 {
-				t++
-				continue
-			}
-			n := heads.Together(y, x, slots, t, first+count-t)
-			if nonTemporal {
-				r.RotateNonTemporal(y, x, y.Token(at), x.Token(t), n, &table, t-first)
-			} else {
-				r.Rotate(y, x, y.Token(at), x.Token(t), n, &table, t-first)
-				if y != x {
-					r.CopyRest(y, x, y.Token(at), x.Token(t), n)
-				}
-			}
-			t += n
-		}
-	}
-	if nonTemporal {
-		kernels.FenceStores(dispatch.Implementation())
-	}
-}
-
-// rotateOneByOne goes head by head if each head has its own entries, and by runs of tokens that rotate
-// and tokens that do not.
-func rotateOneByOne(a *Angles, tokens int, r *heads.Rotation, y *view.Operand, slots []int32, x *view.Operand) {
-	if a.how == unrotated {
-		heads.CopyHeads(tokens, r.HeadDim, y, slots, x)
-		return
-	}
-	for h := range max(1, a.rows.heads) {
-		rows := a.rows.ofHead(h)
-		some := Angles{rows: &rows, how: a.how, of: a.of}
-		to, from := *y, *x
-		if a.rows.heads > 0 {
-			to, from = y.From(h*y.HeadStride), x.From(h*x.HeadStride)
-			to.Heads, from.Heads = 1, 1
-		}
-		target := &to
-		if y == x {
-			target = &from
-		}
-		for t := 0; t < tokens; {
-			end := t + 1
-			for a.how == bySomeIDs && end < tokens && (heads.Slot(a.of, end) < 0) == (heads.Slot(a.of, t) < 0) {
-				end++
-			}
-			if a.how != bySomeIDs {
-				end = tokens
-			}
-			switch {
-			case heads.Slot(a.of, t) < 0:
-				r.Leave(t, end, target, slots, &from)
-			case rows.fullWidth:
-				rotateFullWidthInto(&some, t, end, r, target, slots, &from)
-			default:
-				rotateInto(&some, tokens, t, end, r, target, slots, &from)
-			}
-			t = end
-		}
-	}
-}
-
-func rotateFullWidthInto(a *Angles, begin, end int, r *heads.Rotation, y *view.Operand, slots []int32, x *view.Operand) {
-	var full heads.FullWidthRow
-	for t := begin; t < end; t++ {
-		at := heads.Slot(slots, t)
-		if at < 0 {
-			continue
-		}
-		a.rows.readFullWidth(&full, heads.Slot(a.of, t), r.Sign)
-		r.RotateFullWidth(y, x, y.Token(at), x.Token(t), &full)
-		if y != x {
-			r.CopyRest(y, x, y.Token(at), x.Token(t), 1)
-		}
-	}
 }

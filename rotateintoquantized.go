@@ -8,6 +8,7 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/heads"
+	"github.com/go-posenc/posenc/internal/rope"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -27,7 +28,7 @@ type IntoQuantized[D Quantized, S Element] struct {
 	HeadDim int
 }
 
-// RotateIntoQuantized rotates heads into a cache of 4 to 9 bits a number, or of float types, in one pass: a token is
+// RotateIntoQuantized rotates heads into a cache of 4 to 8 bits a number, or of float types, in one pass: a token is
 // read once and written once. The numbers of a head of Src are widened to float32,
 // normalized by Norm, rotated as [Rotate] rotates float32, normalized by RotatedNorm,
 // transformed as [Hadamard] does where Dst says so, and quantized: see [Quantized]. Nothing
@@ -46,27 +47,27 @@ type IntoQuantized[D Quantized, S Element] struct {
 // 4096, and Heads*HeadDim at most 16384 with a norm of all heads.
 func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, x IntoQuantized[D, S]) error {
 	var c quantizedCall
-	if err := c.begin("posenc.RotateIntoQuantized", &a, slots); err != nil {
+	if err := c.begin("posenc.RotateIntoQuantized", a.core(), slots); err != nil {
 		return err
 	}
 	var r heads.Rotation
-	h, scaling := a.heads()
+	h, scaling := a.core().Heads()
 	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
-	if err := x.check(&c, "x", slots, r.HeadDim, a.how != unrotated); err != nil {
+	if err := x.check(&c, "x", slots, r.HeadDim, a.core().Rotates()); err != nil {
 		return err
 	}
 	var s [1]quantizedStore // whose pointers are not set through a pointer: they would escape
 	s[0].Dim, s[0].Norm, s[0].Rotated, s[0].Hadamard = x.dim(r.HeadDim), x.Norm.of(), x.RotatedNorm.of(), x.Dst.Hadamard
-	if a.how != unrotated {
+	if a.core().Rotates() {
 		s[0].Rotation = &r
 	}
 	setOperand(&s[0].from, &x.Src, s[0].Dim)
 	x.Dst.setOperand(&s[0].to, unitsOf[D](s[0].Dim))
 	s[0].from.Data, s[0].to.Data, s[0].to.Scales = unsafe.Pointer(unsafe.SliceData(x.Src.Data)), unsafe.Pointer(unsafe.SliceData(x.Dst.Data)), x.Dst.Scales
-	if err := c.checkOverlaps("x", &a, slots, &s[0]); err != nil {
+	if err := c.checkOverlaps("x", a.core(), slots, &s[0]); err != nil {
 		return err
 	}
-	c.store(&a, &r, slots, s[:])
+	c.store(a.core(), &r, slots, s[:])
 	return nil
 }
 
@@ -81,13 +82,13 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, x Into
 // share no memory at all. Errors are as in RotateIntoQuantized.
 func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, keys IntoQuantized[K, S], values IntoQuantized[V, S]) error {
 	var c quantizedCall
-	if err := c.begin("posenc.RotateIntoQuantizedKV", &a, slots); err != nil {
+	if err := c.begin("posenc.RotateIntoQuantizedKV", a.core(), slots); err != nil {
 		return err
 	}
 	var r heads.Rotation
-	h, scaling := a.heads()
+	h, scaling := a.core().Heads()
 	r.Head, r.In, r.Out, r.Scaling, r.Sign = h, h.In, h.Out, scaling, 1
-	if err := keys.check(&c, "keys", slots, r.HeadDim, a.how != unrotated); err != nil {
+	if err := keys.check(&c, "keys", slots, r.HeadDim, a.core().Rotates()); err != nil {
 		return err
 	}
 	if err := values.check(&c, "values", slots, r.HeadDim, false); err != nil {
@@ -96,7 +97,7 @@ func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, k
 	var s [2]quantizedStore
 	s[0].Dim, s[0].Norm, s[0].Rotated, s[0].Hadamard = keys.dim(r.HeadDim), keys.Norm.of(), keys.RotatedNorm.of(), keys.Dst.Hadamard
 	s[1].Dim, s[1].Norm, s[1].Rotated, s[1].Hadamard = values.dim(r.HeadDim), values.Norm.of(), values.RotatedNorm.of(), values.Dst.Hadamard
-	if a.how != unrotated {
+	if a.core().Rotates() {
 		s[0].Rotation = &r
 	}
 	k, v := &s[0], &s[1]
@@ -106,7 +107,7 @@ func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, k
 	values.Dst.setOperand(&v.to, unitsOf[V](v.Dim))
 	s[0].from.Data, s[0].to.Data, s[0].to.Scales = unsafe.Pointer(unsafe.SliceData(keys.Src.Data)), unsafe.Pointer(unsafe.SliceData(keys.Dst.Data)), keys.Dst.Scales
 	s[1].from.Data, s[1].to.Data, s[1].to.Scales = unsafe.Pointer(unsafe.SliceData(values.Src.Data)), unsafe.Pointer(unsafe.SliceData(values.Dst.Data)), values.Dst.Scales
-	if err := cmp.Or(c.checkOverlaps("keys", &a, slots, k), c.checkOverlaps("values", &a, slots, v), c.checkSource("keys", k, "values", v), c.checkSource("values", v, "keys", k)); err != nil {
+	if err := cmp.Or(c.checkOverlaps("keys", a.core(), slots, k), c.checkOverlaps("values", a.core(), slots, v), c.checkSource("keys", k, "values", v), c.checkSource("values", v, "keys", k)); err != nil {
 		return err
 	}
 	if k.to.Kind == v.to.Kind && k.Dim == v.Dim {
@@ -117,7 +118,7 @@ func RotateIntoQuantizedKV[K, V Quantized, S Element](a Angles, slots []int32, k
 	} else if argument.Overlap(keys.Dst.Data, values.Dst.Data) || argument.Overlap(keys.Dst.Scales, values.Dst.Scales) {
 		return argument.Error(ErrOverlap, c.function, "values.Dst", "sharing memory with keys.Dst", "a view of other memory, because formats or heads differ")
 	}
-	c.store(&a, &r, slots, s[:])
+	c.store(a.core(), &r, slots, s[:])
 	return nil
 }
 
@@ -136,12 +137,12 @@ type quantizedStore struct {
 	to   heads.QuantizedOperand
 }
 
-func (c *quantizedCall) begin(function string, a *Angles, slots []int32) (err error) {
+func (c *quantizedCall) begin(function string, a *rope.Angles, slots []int32) (err error) {
 	c.function = function
-	if c.tokens, err = a.check(function); err != nil {
+	if c.tokens, err = a.Check(function); err != nil {
 		return err
 	}
-	if err := a.checkUniform(function); err != nil {
+	if err := a.CheckUniform(function); err != nil {
 		return err
 	}
 	if err := checkSlots(function, slots, c.tokens); err != nil {
@@ -151,7 +152,7 @@ func (c *quantizedCall) begin(function string, a *Angles, slots []int32) (err er
 	if slots != nil {
 		c.slots, c.end = true, int(lastSlot(slots))+1
 	}
-	c.fullWidth = a.rows != nil && a.rows.fullWidth
+	c.fullWidth = a.FullWidth()
 	return nil
 }
 
@@ -242,13 +243,13 @@ func checkSource[S Element](c *quantizedCall, name string, src *View[S], heads, 
 const maxQuantizedToken = 4 * kernels.FusedElements
 
 // checkOverlaps returns an error where the cache of s shares memory with something else that is read.
-func (c *quantizedCall) checkOverlaps(name string, a *Angles, slots []int32, s *quantizedStore) error {
+func (c *quantizedCall) checkOverlaps(name string, a *rope.Angles, slots []int32, s *quantizedStore) error {
 	data, scales := s.to.Memory(), argument.Memory(s.to.Scales)
 	switch {
 	case argument.Overlap(data, slots) || argument.Overlap(scales, slots):
 		return argument.Error(ErrOverlap, c.function, name+".Dst", "sharing memory with slots", "a view of other memory")
-	case a.overlaps(data) || len(scales) > 0 && a.overlaps(scales):
-		return a.overlapError(c.function, name+".Dst")
+	case a.Overlaps(data) || len(scales) > 0 && a.Overlaps(scales):
+		return a.OverlapError(c.function, name+".Dst")
 	}
 	return c.checkSource(name, s, name, s)
 }
@@ -266,7 +267,7 @@ func (c *quantizedCall) checkSource(name string, s *quantizedStore, otherName st
 }
 
 // store quantizes all tokens, with scratch memory of the size that they need.
-func (c *quantizedCall) store(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
+func (c *quantizedCall) store(a *rope.Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	if c.end == 0 {
 		return
 	}
@@ -295,16 +296,16 @@ func (c *quantizedCall) store(a *Angles, r *heads.Rotation, slots []int32, store
 }
 
 // storeToken calls a kernel directly where one call suffices: calls in between take as long as a head.
-func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
+func (c *quantizedCall) storeToken(a *rope.Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var cos, sin []float32
 	if c.rotates {
 		inPlace := false
-		if a.rows != nil {
-			cos, sin, inPlace = a.rows.at(heads.Slot(a.of, 0), r.Sign)
+		if rows := a.Rows(); rows != nil {
+			cos, sin, inPlace = rows.InPlace(heads.Slot(a.Of(), 0), r.Sign)
 		}
 		if !inPlace {
-			var memory tokenRow
-			cos, sin = a.writeRow(&memory, r)
+			var memory rope.TokenRow
+			cos, sin = a.WriteRow(&memory, r)
 		}
 	}
 	for i := range stores {
@@ -320,42 +321,42 @@ func (c *quantizedCall) storeToken(a *Angles, r *heads.Rotation, slots []int32, 
 	}
 }
 
-func (c *quantizedCall) storePreparedToken(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
+func (c *quantizedCall) storePreparedToken(a *rope.Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var scratch [kernels.TokenElements + kernels.Line]float32
 	var cos, sin [kernels.TokenPairs + kernels.Line]float32
 	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
-func (c *quantizedCall) storeTokens(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
+func (c *quantizedCall) storeTokens(a *rope.Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), nil)
 }
 
-func (c *quantizedCall) storePreparedTokens(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
+func (c *quantizedCall) storePreparedTokens(a *rope.Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var scratch [kernels.FusedElements + kernels.Line]float32
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
-func (c *quantizedCall) storeWholeTokens(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
+func (c *quantizedCall) storeWholeTokens(a *rope.Angles, r *heads.Rotation, slots []int32, stores []quantizedStore) {
 	var scratch [maxQuantizedToken + kernels.Line]float32
 	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
 	c.storeIn(a, r, slots, stores, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
 // storeIn goes through the tokens chunk by chunk. cos, sin and scratch are memory for a chunk and for heads.
-func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore, cos, sin, scratch []float32) {
+func (c *quantizedCall) storeIn(a *rope.Angles, r *heads.Rotation, slots []int32, stores []quantizedStore, cos, sin, scratch []float32) {
 	if c.rotates && c.fullWidth {
 		c.storeFullWidth(a, r, slots, stores, scratch)
 		return
 	}
-	most := chunkTokens(r.RotaryDim / 2)
+	most := rope.ChunkTokens(r.RotaryDim / 2)
 	for first := 0; first < c.tokens; first += most {
 		count := min(most, c.tokens-first)
 		var table cossin.Table // field by field: see rotation
 		table.Cos, table.Sin, table.Stride = cos, sin, r.RotaryDim/2
 		if c.rotates {
-			a.write(&table, c.tokens, first, count, r)
+			a.Write(&table, c.tokens, first, count, r)
 		}
 		for i := range stores {
 			s := &stores[i]
@@ -364,10 +365,10 @@ func (c *quantizedCall) storeIn(a *Angles, r *heads.Rotation, slots []int32, sto
 	}
 }
 
-func (c *quantizedCall) storeFullWidth(a *Angles, r *heads.Rotation, slots []int32, stores []quantizedStore, scratch []float32) {
+func (c *quantizedCall) storeFullWidth(a *rope.Angles, r *heads.Rotation, slots []int32, stores []quantizedStore, scratch []float32) {
 	var full heads.FullWidthRow
 	for t := range c.tokens {
-		a.rows.readFullWidth(&full, heads.Slot(a.of, t), r.Sign)
+		a.ReadFullWidth(&full, t, r.Sign)
 		for i := range stores {
 			s := &stores[i]
 			s.Store(&s.to, slots, &s.from, t, 1, scratch, nil, &full)

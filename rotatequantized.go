@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/heads"
+	"github.com/go-posenc/posenc/internal/rope"
 )
 
 // FromQuantized is keys in a quantized cache, and where they go: to another cache, or, where both views
@@ -27,17 +28,17 @@ type FromQuantized[D, S Quantized] struct {
 // without a row, are an error. Errors are as in RotateIntoQuantized.
 func RotateQuantized[D, S Quantized](a Angles, x FromQuantized[D, S]) error {
 	const function = "posenc.RotateQuantized"
-	tokens, err := a.check(function)
+	tokens, err := a.core().Check(function)
 	if err != nil {
 		return err
 	}
-	if err := a.checkUniform(function); err != nil {
+	if err := a.core().CheckUniform(function); err != nil {
 		return err
 	}
-	if a.rows != nil && a.rows.fullWidth {
-		return anglesError(function, "from rows with an entry for each element", "rows with an entry for each pair")
+	if a.core().FullWidth() {
+		return rope.AnglesError(function, "from rows with an entry for each element", "rows with an entry for each pair")
 	}
-	h, scaling := a.heads()
+	h, scaling := a.core().Heads()
 	r := heads.Rotation{Head: h, In: h.In, Out: h.Out, Scaling: scaling, Sign: 1}
 	if err := checkStored(function, "x.Dst", &x.Dst, x.DstSlots, tokens, h.HeadDim); err != nil {
 		return err
@@ -60,10 +61,10 @@ func RotateQuantized[D, S Quantized](a Angles, x FromQuantized[D, S]) error {
 		return argument.Error(ErrOverlap, function, "x.Dst", "sharing memory with x.Src", "the same view without slots, or a view of other memory")
 	case argument.Overlap(data, x.DstSlots), argument.Overlap(data, x.SrcSlots), argument.Overlap(scales, x.DstSlots), argument.Overlap(scales, x.SrcSlots):
 		return argument.Error(ErrOverlap, function, "x.Dst", "sharing memory with slots", "a view of other memory")
-	case a.overlaps(data), len(scales) > 0 && a.overlaps(scales):
-		return a.overlapError(function, "x.Dst")
+	case a.core().Overlaps(data), len(scales) > 0 && a.core().Overlaps(scales):
+		return a.core().OverlapError(function, "x.Dst")
 	}
-	rotateStored(&a, tokens, &r, &y, x.DstSlots, x.Dst.Hadamard, &from, x.SrcSlots, x.Src.Hadamard, false)
+	rotateStored(a.core(), tokens, &r, &y, x.DstSlots, x.Dst.Hadamard, &from, x.SrcSlots, x.Src.Hadamard, false)
 	return nil
 }
 

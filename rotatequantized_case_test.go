@@ -45,7 +45,7 @@ var (
 			}
 			cfg := from.cfg
 			pairs := plainOf(cfg).rotaryDim / 2
-			cfg.Base, cfg.InvFreq, cfg.AttentionFactor = 0, make([]float64, pairs), 0
+			cfg.Base, cfg.InvFreq, cfg.AttentionFactor, cfg.Axes = 0, make([]float64, pairs), 0, from.Config().Axes
 			for i := range cfg.InvFreq {
 				cfg.InvFreq[i] = a.R.ExpFloat64()
 			}
@@ -56,7 +56,7 @@ var (
 			positions := a.Positions(from.axes * min(a.Tokens(), 3))
 			call := testkit.Call{Allocates: testkit.Constructed,
 				Run: func() error {
-					rows, err := r.RebaseRows(from.Rotary, positions)
+					rows, err := r.RebaseRows(from.at(positions))
 					if err == nil && rows.Len() != len(positions)/from.axes {
 						panic("another number of rows")
 					}
@@ -83,7 +83,7 @@ var (
 			cfg.Axes = nil
 			from := testkit.MustRotary(cfg)
 			cfg.InvFreq, cfg.AttentionFactor = append(cfg.InvFreq[1:], 3), 1.5
-			rows := testkit.Must(testkit.MustRotary(cfg).RebaseRows(from, d.Positions(5)))
+			rows := testkit.Must(testkit.MustRotary(cfg).RebaseRows(from.At(d.Positions(5))))
 			x := testkit.DigestElements[float32](d, 5*cfg.HeadDim)
 			d.Must(posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
 			d.Add(x)
@@ -120,7 +120,7 @@ func rotateQuantizedCall[D, S posenc.Quantized](a *testkit.Arguments) testkit.Ca
 		return list
 	}, dim, block)
 	call := testkit.Call{
-		Run: func() error { return posenc.RotateQuantized(r.At(positions), x) },
+		Run: func() error { return posenc.RotateQuantized(r.at(positions), x) },
 		Want: func() {
 			p := plainOf(r.cfg).with(r.cosSin(positions))
 			for t := range tokens {
@@ -146,7 +146,7 @@ func rotateQuantizedCall[D, S posenc.Quantized](a *testkit.Arguments) testkit.Ca
 					some.DstSlots[i], some.SrcSlots[i] = int32(slot(t)), int32(source(t))
 				}
 				groups = append(groups, []func() error{func() error {
-					return posenc.RotateQuantized(r.At(testkit.PickAxes(positions, r.axes, part)), some)
+					return posenc.RotateQuantized(r.at(testkit.PickAxes(positions, r.axes, part)), some)
 				}})
 			}
 			return groups

@@ -4,85 +4,48 @@ import (
 	"cmp"
 
 	"github.com/go-posenc/posenc/internal/argument"
-	"github.com/go-posenc/posenc/internal/cossin"
-	"github.com/go-posenc/posenc/internal/heads"
+	"github.com/go-posenc/posenc/internal/rope"
 	"github.com/go-posenc/posenc/internal/view"
-	"github.com/go-posenc/posenc/kernels"
 )
 
 // Rows is a cos/sin cache: rows of cosines and sines, one row for each position.
 // [Rotary.Rows] computes them, and [NewRows] takes a [Table] of yours. Many goroutines may use
 // them at once; only [Rows.Refill] changes them.
-type Rows struct {
-	head      heads.Head
-	rotary    *Rotary      // that computes them; nil: the table is the caller's
-	cos, sin  view.Operand // row p starts at p*TokenStride
-	memory    []float32    // of cos and sin, where rotary computes them
-	count     int
-	heads     int  // with rows of their own; 0: all share them
-	inPlace   bool // the entries are float32, one for each pair
-	fullWidth bool // there is an entry for each element
-}
+type Rows rope.Rows
 
 // Len returns the number of rows. For nil Rows it is 0.
-func (r *Rows) Len() int {
-	if r == nil {
-		return 0
-	}
-	return r.count
-}
+func (r *Rows) Len() int { return (*rope.Rows)(r).Len() }
 
 // Rows computes the rows of the given positions. Every layer of a model can then rotate by
-// them without computing cosines and sines again, and gets the bits of r.At(positions).
-// With several axes positions is [axes][tokens].
+// them without computing cosines and sines again, and gets the bits of r.At(positions): there is one
+// position for each token, which is the same on every axis.
 //
 // Rows take 4*RotaryDim bytes for each token. [Rows.Refill] computes the rows of the next step
 // in the same memory. Errors wrap ErrConfig (r), ErrLength or ErrPosition.
 func (r *Rotary) Rows(positions []int32) (*Rows, error) {
-	const function = "posenc.Rotary.Rows"
-	tokens, err := r.check(function, "positions", positions)
-	if err != nil {
-		return nil, err
-	}
-	rows := &Rows{head: r.head, rotary: r, inPlace: true}
-	if err := rows.fill(function, positions, tokens); err != nil {
-		return nil, err
-	}
-	return rows, nil
+	rows, err := (*rope.Rotary)(r).Rows("posenc.Rotary.Rows", positions, false)
+	return (*Rows)(rows), err
 }
 
-// Refill computes the rows of other positions, of as many tokens as there are, in place of those
-// that r has. It allocates only where r never had as many rows. No other call may use r
-// meanwhile. After an error r has the rows that it had. Errors are as in [Rotary.Rows];
-// ErrConfig also where r is not from there.
+// RowsAxes is Rows for tokens with a position on each axis: positions is [axes][tokens] as in
+// [Rotary.AtAxes].
+func (r *Rotary) RowsAxes(positions []int32) (*Rows, error) {
+	rows, err := (*rope.Rotary)(r).Rows("posenc.Rotary.RowsAxes", positions, true)
+	return (*Rows)(rows), err
+}
+
+// Refill replaces the rows of r by the rows of other positions, of any number of tokens, as
+// [Rotary.Rows] computes them. It allocates only where r never had as many rows. No other call may
+// use r meanwhile. After an error r has the rows that it had. Errors are as in Rows; ErrConfig also
+// where r is not from Rows or RowsAxes.
 func (r *Rows) Refill(positions []int32) error {
-	const function = "posenc.Rows.Refill"
-	if r == nil || r.rotary == nil {
-		return argument.Error(ErrConfig, function, "r", "nil, zero, or from NewRows or RebaseRows", "Rows from Rotary.Rows")
-	}
-	tokens, err := r.rotary.check(function, "positions", positions)
-	if err != nil {
-		return err
-	}
-	return r.fill(function, positions, tokens)
+	return (*rope.Rows)(r).Refill("posenc.Rows.Refill", positions, false)
 }
 
-// fill computes the rows of positions that are checked.
-func (r *Rows) fill(function string, positions []int32, tokens int) error {
-	pairs := r.head.RotaryDim / 2
-	if _, ok := argument.Multiply(tokens, 4*pairs); !ok {
-		return argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "fewer: an int cannot count the bytes of their rows, %d each", 4*pairs)
-	}
-	n := tokens * pairs
-	if n > cap(r.memory)/2 {
-		r.memory = make([]float32, 2*n)
-	}
-	r.memory = r.memory[:cap(r.memory)]
-	cos, sin := r.memory[:n], r.memory[n:][:n]
-	r.rotary.frequencies.Write(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, &cossin.Positions{Call: positions, Tokens: tokens, N: tokens}, r.rotary.scaling, r.rotary.scaling)
-	r.count, r.cos, r.sin = tokens, view.Over(cos), view.Over(sin)
-	r.cos.TokenStride, r.sin.TokenStride = pairs, pairs
-	return nil
+// RefillAxes is Refill for tokens with a position on each axis: positions is [axes][tokens] as in
+// [Rotary.AtAxes].
+func (r *Rows) RefillAxes(positions []int32) error {
+	return (*rope.Rows)(r).Refill("posenc.Rows.RefillAxes", positions, true)
 }
 
 // RowsConfig says which elements of a head the rows of a [Table] rotate, like
@@ -133,7 +96,7 @@ type Table[C Element] struct {
 // ErrConfig, ErrShape (t.Stride) or ErrLength.
 func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 	const function = "posenc.NewRows"
-	h, err := newHead(function, cfg)
+	h, err := rope.NewHead(function, cfg.HeadDim, cfg.RotaryDim, cfg.Offset, rope.Layout(cfg.Layout))
 	if err != nil {
 		return nil, err
 	}
@@ -163,69 +126,10 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 		return nil, argument.Error(ErrLength, function, "t.Sin", argument.Elements(len(t.Sin)), "%d as in t.Cos", len(t.Cos))
 	}
 	kind := kindOf[C]()
-	rows := &Rows{head: h, count: count, heads: cfg.Heads, inPlace: kind == kernels.KindFloat32, fullWidth: t.FullWidth}
-	rows.cos = (&view.View[C]{Data: t.Cos, TokenStride: stride}).Operand(kind, width)
-	rows.sin = (&view.View[C]{Data: t.Sin, TokenStride: stride}).Operand(kind, width)
-	return rows, nil
+	cos := (&view.View[C]{Data: t.Cos, TokenStride: stride}).Operand(kind, width)
+	sin := (&view.View[C]{Data: t.Sin, TokenStride: stride}).Operand(kind, width)
+	return (*Rows)(rope.NewRows(h, cos, sin, count, cfg.Heads, t.FullWidth)), nil
 }
 
 // maxRowHeads bounds the heads of rows, whose entries an int can count.
 const maxRowHeads = 1 << 16
-
-// check reports whether an id is negative, where that is allowed.
-func (r *Rows) check(function string, ids []int32, allowed bool) (negative bool, err error) {
-	for i, id := range ids {
-		if id < 0 && allowed {
-			negative = true
-		} else if int(id) >= r.count || id < 0 {
-			return false, argument.Error(ErrPosition, function, argument.Indexed("ids", i), id, "at least 0 and below %d, the number of rows", r.count)
-		}
-	}
-	return negative, nil
-}
-
-func (r *Rows) ofHead(h int) Rows {
-	one, entries := *r, r.head.RotaryDim/2
-	if r.fullWidth {
-		entries = r.head.RotaryDim
-	}
-	one.heads, one.cos, one.sin = 0, r.cos.From(h*entries), r.sin.From(h*entries)
-	return one
-}
-
-// at returns a row in place, unless it must be copied.
-func (r *Rows) at(row int, sign float32) (cos, sin []float32, ok bool) {
-	if !r.inPlace || sign < 0 {
-		return nil, nil, false
-	}
-	at := row * r.cos.TokenStride
-	return r.cos.Float32s(at), r.sin.Float32s(at), true
-}
-
-// read points to the rows of n tokens where they lie. If they cannot be used there, it copies them to
-// scratch memory and multiplies the sines by sign.
-func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
-	start := heads.Slot(ids, first)
-	if cos, sin, ok := r.at(start, sign); ok {
-		i := 1
-		for i < n && heads.Slot(ids, first+i) == start+i {
-			i++
-		}
-		if i == n {
-			to.Cos, to.Sin, to.Stride = cos, sin, r.cos.TokenStride
-			return
-		}
-	}
-	for t := range n {
-		copied := to.From(t)
-		r.copyRow(copied.Cos[:to.Stride], copied.Sin[:to.Stride], heads.Slot(ids, first+t), sign)
-	}
-}
-
-func (r *Rows) copyRow(cos, sin []float32, row int, sign float32) {
-	heads.WidenRow(cos, sin, &r.cos, &r.sin, row*r.cos.TokenStride, sign)
-}
-
-func (r *Rows) readFullWidth(to *heads.FullWidthRow, row int, sign float32) {
-	to.Read(&r.cos, &r.sin, row*r.cos.TokenStride, r.head.RotaryDim, r.head.Out, sign)
-}

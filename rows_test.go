@@ -218,20 +218,7 @@ var (
 		Call: oneOf(newRowsCall[float32], newRowsCall[posenc.Float16], newRowsCall[posenc.BFloat16]),
 	})
 	_ = testkit.Register(testkit.Case{Function: "Rotary.Rows", NonTemporal: true, Digests: ofTypes("Rotary.Tabulate", digestRows[float32], digestRows[posenc.Float16], digestRows[posenc.BFloat16]),
-		Call: func(a *testkit.Arguments) testkit.Call {
-			r := rotaryOf(a)
-			positions := a.Positions(r.axes * a.Tokens())
-			return testkit.Call{Allocates: testkit.Constructed,
-				Right: func() bool { return takes(&r, positions) },
-				Run: func() error {
-					rows, err := r.Rows(positions)
-					if err == nil && rows.Len() != len(positions)/r.axes {
-						panic("another number of rows")
-					}
-					return testkit.Made(rows, err)
-				},
-			}
-		},
+		Call: rowsCall(false),
 		Long: func() error {
 			for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
 				testkit.Must(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit, Rounding: rounding}).Rows(testkit.Sequence(100)))
@@ -240,30 +227,21 @@ var (
 		},
 	})
 
-	// Angles are checked where they are used.
+	_ = testkit.Register(testkit.Case{Function: "Rotary.RowsAxes", NonTemporal: true, NoDigest: true, Call: rowsCall(true)})
 	_ = testkit.Register(testkit.Case{Function: "Rows.Refill", NonTemporal: true, NoDigest: true,
-		Call: func(a *testkit.Arguments) testkit.Call {
-			r := rotaryOf(a)
-			before, positions := a.Positions(r.axes*a.Tokens()), a.Positions(r.axes*a.Tokens())
-			rows, err := r.Rows(before)
-			if err != nil {
-				rows = []*posenc.Rows{nil, new(posenc.Rows)}[a.Below(2)]
-			}
-			return testkit.Call{Allocates: testkit.Constructed,
-				Right: func() bool { return err == nil && takes(&r, positions) },
-				Run: func() error {
-					err := rows.Refill(positions)
-					if dim, tokens := r.cfg.HeadDim, len(positions)/r.axes; err == nil && !testkit.SameSlices(rotatedOnes(rows.All(), tokens, dim), rotatedOnes(r.At(positions), tokens, dim)) {
-						panic("other rows than those of the positions")
-					}
-					return err
-				},
-			}
-		},
+		Call: refillCall(false),
 		OnStack: func() error {
 			return errors.Join(stackRows().Refill([]int32{7, 8}), stackRows().Refill([]int32{4, 5, 6}))
 		},
 	})
+	_ = testkit.Register(testkit.Case{Function: "Rows.RefillAxes", NonTemporal: true, NoDigest: true,
+		Call: refillCall(true),
+		OnStack: func() error {
+			return errors.Join(stackRows().RefillAxes([]int32{7, 8}), stackRows().RefillAxes([]int32{4, 5, 6}))
+		},
+	})
+
+	// Angles are checked where they are used.
 	_ = testkit.Register(testkit.Case{Function: "Rotary.Config", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
 		r := rotaryOf(a)
 		return testkit.Call{Allocates: testkit.Constructed, Run: func() error {
@@ -282,6 +260,14 @@ var (
 			return nil
 		}}
 	}})
+	_ = neverFails("Rotary.Axes", nil, func(a *testkit.Arguments) func() {
+		r := rotaryFor(a, true)
+		return func() {
+			if axes := r.Axes(); r.zero && axes > 0 || !r.zero && axes != r.axes {
+				panic("another number of axes")
+			}
+		}
+	})
 	_ = neverFails("Rotary.Unrotated", nil, func(a *testkit.Arguments) func() {
 		r, tokens := rotaryOf(a), a.Number(0, 30)
 		return func() { r.Unrotated(tokens) }
@@ -289,6 +275,14 @@ var (
 	_ = neverFails("Rotary.At", nil, func(a *testkit.Arguments) func() {
 		r, positions := rotaryOf(a), a.Positions(a.Tokens())
 		return func() { r.At(positions) }
+	})
+	_ = neverFails("Rotary.AtAxes", nil, func(a *testkit.Arguments) func() {
+		r, positions := rotaryOf(a), a.Positions(a.Tokens())
+		return func() { r.AtAxes(positions) }
+	})
+	_ = neverFails("Rotary.AtFractionalAxes", nil, func(a *testkit.Arguments) func() {
+		r, positions := rotaryOf(a), testkit.Slice[float32](a, a.Tokens())
+		return func() { r.AtFractionalAxes(positions) }
 	})
 	_ = neverFails("Rotary.AtFractional", atFractionalDigests, func(a *testkit.Arguments) func() {
 		r, positions := rotaryOf(a), testkit.Slice[float32](a, a.Tokens())
@@ -305,6 +299,54 @@ var (
 	_ = neverFails("Rows.All", nil, func(a *testkit.Arguments) func() { rows := rowsOfAnyKind(a); return func() { rows.All() } })
 	_ = neverFails("Rows.Len", nil, func(a *testkit.Arguments) func() { rows := rowsOfAnyKind(a); return func() { rows.Len() } })
 )
+
+func rowsCall(onAxes bool) func(a *testkit.Arguments) testkit.Call {
+	return func(a *testkit.Arguments) testkit.Call {
+		r := rotaryFor(a, onAxes)
+		positions := a.Positions(r.axes * a.Tokens())
+		return testkit.Call{Allocates: testkit.Constructed,
+			Right: func() bool { return takes(&r, positions) },
+			Run: func() error {
+				rows, err := r.rows(positions)
+				if err == nil && rows.Len() != len(positions)/r.axes {
+					panic("another number of rows")
+				}
+				return testkit.Made(rows, err)
+			},
+		}
+	}
+}
+
+func refillCall(onAxes bool) func(a *testkit.Arguments) testkit.Call {
+	return func(a *testkit.Arguments) testkit.Call {
+		r := rotaryFor(a, onAxes)
+		before, positions := a.Positions(r.axes*a.Tokens()), a.Positions(r.axes*a.Tokens())
+		rows, err := r.rows(before)
+		if err != nil {
+			rows = []*posenc.Rows{nil, new(posenc.Rows)}[a.Below(2)]
+		}
+		refill := rows.Refill
+		if onAxes {
+			refill = rows.RefillAxes
+		}
+		dim, tokens := r.cfg.HeadDim, len(positions)/r.axes
+		var rotated []float32
+		if !a.Any() {
+			rotated = testkit.Output[float32](a, tokens*dim)
+		}
+		return testkit.Call{Allocates: testkit.Constructed,
+			Right: func() bool { return err == nil && takes(&r, positions) },
+			Run: func() error {
+				err := refill(positions)
+				if err == nil {
+					copy(rotated, rotatedOnes(rows.All(), tokens, dim))
+				}
+				return err
+			},
+			Want: func() { copy(rotated, rotatedOnes(r.at(positions), tokens, dim)) },
+		}
+	}
+}
 
 // neverFails registers the case of a method that returns no error.
 func neverFails(function string, digests func(testkit.AddDigest), call func(a *testkit.Arguments) func()) struct{} {

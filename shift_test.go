@@ -62,7 +62,7 @@ func cacheElements[T posenc.Element](t *testing.T, rope *posenc.Rotary, position
 			}
 			return values
 		},
-		func(deltas []int32) error { return posenc.Shift(rope, deltas, cache) },
+		func(deltas []int32) error { return posenc.Shift(rope.At(deltas), cache) },
 		func(a posenc.Angles) error { return posenc.Rotate(a, cache) },
 	}
 }
@@ -77,7 +77,7 @@ func cacheQuantized[D posenc.Quantized](scale float32) func(*testing.T, *posenc.
 				testkit.NoError(t, posenc.Dequantize(values, cache, posenc.DequantizeOptions{Tokens: cachedTokens, HeadDim: cachedDim}))
 				return values.Data
 			},
-			func(deltas []int32) error { return posenc.ShiftQuantized(rope, deltas, cache) },
+			func(deltas []int32) error { return posenc.ShiftQuantized(rope.At(deltas), cache) },
 			func(a posenc.Angles) error {
 				return posenc.RotateQuantized(a, posenc.FromQuantized[D, D]{Dst: cache, Src: cache})
 			},
@@ -181,11 +181,19 @@ func TestShiftErrors(t *testing.T) {
 	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
 	x := V{Data: data[:24], Heads: 1}
 	fails := testkit.Failures(t, data)
-	fails(posenc.Shift(nil, []int32{1, 2, 3}, x), posenc.ErrConfig, "posenc.Shift: r is nil or zero, want a Rotary from NewRotary")
-	fails(posenc.Shift(decaying, []int32{0, 1, 2}, x), posenc.ErrConfig, "posenc.Shift: r is a Rotary with XPos")
-	fails(posenc.Shift(fast, []int32{5, 1024, 3}, x), posenc.ErrPosition, "posenc.Shift: deltas[1] is 1024, want at most 1023")
-	fails(posenc.Shift(axes, []int32{5, 4, 4, 4}, x), posenc.ErrLength, "posenc.Shift: deltas has 4 elements, want a multiple of 3")
-	fails(posenc.Shift(rotary, []int32{1, 2}, x), posenc.ErrLength, "posenc.Shift: xs[0].Data has 24 elements, want 16")
-	fails(posenc.Shift(rotary, nil, x), posenc.ErrLength, "posenc.Shift: xs[0].Data has 24 elements, want 0")
-	fails(posenc.Shift(rotary, []int32{1, 2, 3}, x, V{}), posenc.ErrShape, "posenc.Shift: xs[1].Heads is 0")
+	const want = ", want Angles from Rotary.At or Rotary.AtAxes, of a Rotary without XPos"
+	rows := testkit.Must(rotary.Rows([]int32{1, 2, 3}))
+	fails(posenc.Shift((*posenc.Rotary)(nil).At([]int32{1, 2, 3}), x), posenc.ErrConfig, "posenc.Shift: deltas is zero, or from a nil Rotary"+want)
+	fails(posenc.Shift(posenc.Angles{}, x), posenc.ErrConfig, "posenc.Shift: deltas is zero, or from a nil Rotary"+want)
+	fails(posenc.Shift(new(posenc.Rotary).AtAxes([]int32{1, 2, 3}), x), posenc.ErrConfig, "posenc.Shift: deltas is from a zero Rotary"+want)
+	fails(posenc.Shift(decaying.At([]int32{0, 1, 2}), x), posenc.ErrConfig, "posenc.Shift: deltas is from a Rotary with XPos"+want)
+	for _, a := range []posenc.Angles{rows.All(), rows.At([]int32{0, 1, 2}), rotary.AtFractional([]float32{1, 2, 3}), rotary.Unrotated(3)} {
+		fails(posenc.Shift(a, x), posenc.ErrConfig, "posenc.Shift: deltas is not from Rotary.At or Rotary.AtAxes"+want)
+	}
+	fails(posenc.Shift(fast.At([]int32{5, 1024, 3}), x), posenc.ErrPosition, "posenc.Shift: deltas[1] is 1024, want at most 1023")
+	fails(posenc.Shift(axes.AtAxes([]int32{5, 4, 4, 4}), x), posenc.ErrLength, "posenc.Shift: deltas has 4 elements, want a multiple of 3")
+	fails(posenc.Shift(axes.At(make([]int32, 9)), x), posenc.ErrLength, "posenc.Shift: xs[0].Data has 24 elements, want 72")
+	fails(posenc.Shift(rotary.At([]int32{1, 2}), x), posenc.ErrLength, "posenc.Shift: xs[0].Data has 24 elements, want 16")
+	fails(posenc.Shift(rotary.At(nil), x), posenc.ErrLength, "posenc.Shift: xs[0].Data has 24 elements, want 0")
+	fails(posenc.Shift(rotary.At([]int32{1, 2, 3}), x, V{}), posenc.ErrShape, "posenc.Shift: xs[1].Heads is 0")
 }

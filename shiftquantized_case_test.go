@@ -12,7 +12,7 @@ var _ = testkit.Register(testkit.Case{Function: "ShiftQuantized", Times: 2,
 	OnStack: func() error {
 		var keys [3 * 2]posenc.Q8_0
 		var deltas = [3]int32{1, 0, -1}
-		return posenc.ShiftQuantized(modelOnStack(64), deltas[:], posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: keys[:], Heads: 1}})
+		return posenc.ShiftQuantized(modelOnStack(64).At(deltas[:]), posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: keys[:], Heads: 1}})
 	},
 	Digests: ofFormats("ShiftQuantized/type=%s", digestShiftQuantized[posenc.Q8_0], digestShiftQuantized[int8], digestShiftQuantized[posenc.E4M3], digestShiftQuantized[posenc.E5M2],
 		digestShiftQuantized[posenc.Q4_0], digestShiftQuantized[posenc.Q4_1], digestShiftQuantized[posenc.Q5_0], digestShiftQuantized[posenc.Q5_1], digestShiftQuantized[posenc.IQ4_NL],
@@ -23,7 +23,7 @@ var _ = testkit.Register(testkit.Case{Function: "ShiftQuantized", Times: 2,
 				return nil
 			}
 			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
-			return posenc.ShiftQuantized(r, testkit.Sequence(tokens), posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: make([]posenc.Q8_0, tokens*heads*dim/32), Heads: heads}})
+			return posenc.ShiftQuantized(r.At(testkit.Sequence(tokens)), posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: make([]posenc.Q8_0, tokens*heads*dim/32), Heads: heads}})
 		})
 	},
 })
@@ -63,7 +63,7 @@ func shiftQuantizedCall[D posenc.Quantized](a *testkit.Arguments) testkit.Call {
 		writesQuantized(a, xs[i], moved, dim, block)
 	}
 	call := testkit.Call{
-		Run: func() error { return posenc.ShiftQuantized(r.Rotary, deltas, xs...) },
+		Run: func() error { return posenc.ShiftQuantized(r.at(deltas), xs...) },
 		Want: func() {
 			p := plainOf(r.cfg)
 			p.in = p.out
@@ -89,7 +89,7 @@ func shiftQuantizedCall[D posenc.Quantized](a *testkit.Arguments) testkit.Call {
 				for _, part := range c.Deal(tokens) {
 					groups = append(groups, []func() error{func() error {
 						for _, t := range part {
-							if err := posenc.ShiftQuantized(r.Rotary, testkit.PickAxes(deltas, r.axes, []int{t}), oneToken(&xs[i], t, dim)); err != nil {
+							if err := posenc.ShiftQuantized(r.at(testkit.PickAxes(deltas, r.axes, []int{t})), oneToken(&xs[i], t, dim)); err != nil {
 								return err
 							}
 						}
@@ -111,7 +111,7 @@ func digestShiftQuantized[D posenc.Quantized](d *testkit.Digest) {
 		keys.Hadamard = []int{0, 32, 64, 0}[layout]
 		deltas := d.Positions(tokens)
 		deltas[2] = 0
-		d.Must(posenc.ShiftQuantized(r, deltas, keys))
+		d.Must(posenc.ShiftQuantized(r.At(deltas), keys))
 		d.Add(keys.Data, keys.Scales)
 	}
 }

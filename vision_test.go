@@ -165,7 +165,7 @@ func (r *visionRecipe) table(t *testing.T, c *visionCase, rounding frequency.Rou
 	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * len(ladder.InvFreq), Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes, Rounding: rounding})
 	n := len(positions) / (1 + int(slices.Max(ladder.Axes))) * len(ladder.InvFreq)
 	table.Cos, table.Sin = make([]float32, n), make([]float32, n)
-	testkit.NoError(t, rope.CosSinFractional(table.Cos, table.Sin, positions))
+	testkit.NoError(t, rope.CosSinFractionalAxes(table.Cos, table.Sin, positions))
 	return table
 }
 

@@ -109,7 +109,7 @@ func quarters(function string, headDim, dim int, base float64, rounding Rounding
 //
 //	ladder, err := frequency.AxialTiled(10000, frequency.Exact, 20, 20, 20)
 //	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2 * 60, InvFreq: ladder.InvFreq, Axes: ladder.Axes})
-//	err = rope.CosSin(cos, sin, positions) // [tokens][60]
+//	err = rope.CosSinAxes(cos, sin, positions) // [tokens][60]
 //	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 64, RotaryDim: 60, Layout: posenc.Interleaved},
 //		posenc.Table[float32]{Cos: cos, Sin: sin, FullWidth: true})
 //
@@ -129,7 +129,7 @@ type ESMFold2Parameters struct {
 
 // ESMFold2 returns the frequencies for atoms. An atom has four positions: x, y and z in
 // ångströms, and the id of its space (ref_pos, ref_space_uid). Pass all of them as
-// fractional positions to posenc.Rotary.CosSinFractional. There are headDim/2 pairs, with
+// fractional positions to posenc.Rotary.CosSinFractionalAxes. There are headDim/2 pairs, with
 // half-split layout. x, y and z each have SpatialPairs of them, and the id has UIDPairs:
 //
 //	InvFreq = SpatialBase^(-k/SpatialPairs)    axes 0, 1 and 2, one after another

@@ -125,7 +125,7 @@ func ExampleAxial() {
 	}
 	positions := []int32{0, 0, 1, 1, 0, 1, 0, 1} // [axes][patches] of a grid of 2 by 2: rows, columns
 	cos, sin := make([]float32, 4*4), make([]float32, 4*4)
-	if err := rope.CosSin(cos, sin, positions); err != nil {
+	if err := rope.CosSinAxes(cos, sin, positions); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(ladder.InvFreq, ladder.Axes)

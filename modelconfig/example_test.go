@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/modelconfig"
@@ -153,6 +154,58 @@ func Example() {
 	// InterleavedToHalfSplit, its indexer HalfSplit: [0.0000 0.9999 0.0000 0.0100]
 }
 
+// The text model of Qwen2.5-VL: a prompt with an image, whose tokens have a position on each of three axes,
+// and the first token to decode.
+func ExampleRope_RowsAxes() {
+	config := []byte(`{
+		"model_type": "qwen2_5_vl", "hidden_size": 3584, "num_attention_heads": 28, "num_hidden_layers": 28,
+		"rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}
+	}`)
+	model, err := modelconfig.HuggingFace(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rope, err := model.Rope()
+	if err != nil {
+		log.Fatal(err)
+	}
+	prompts, _, err := modelconfig.HuggingFaceMultimodal(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	runs := []multimodal.Run{
+		{Kind: multimodal.Text, Tokens: 2},
+		{Kind: multimodal.Image, Tokens: 6, Grid: multimodal.Grid{T: 1, H: 4, W: 6}}, // patches, four of which become a token
+	}
+	const tokens, headDim = 8, 128
+	positions := make([]int32, rope.Axes()*tokens)
+	next, err := prompts.Positions(positions, runs)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows, err := rope.RowsAxes(positions)
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := posenc.View[float32]{Data: slices.Repeat([]float32{1}, tokens*headDim), Heads: 1}
+	if err := posenc.Rotate(rows.Layer(0), q); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(positions[:tokens], positions[tokens:2*tokens], positions[2*tokens:])
+
+	// transformers counts on from the last token on each axis, vLLM from the largest position on all.
+	fmt.Println(next.Axes[:rope.Axes()], next.AfterLargest)
+	if err := rows.RefillAxes(next.Axes[:rope.Axes()]); err != nil {
+		log.Fatal(err)
+	}
+	if err := rows.Refill([]int32{next.AfterLargest}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// [0 1 2 2 2 2 2 2] [0 1 2 2 2 3 3 3] [0 1 2 3 4 2 3 4]
+	// [3 4 5] 5
+}
+
 // From the config.json of Qwen2-VL to the rotated Q of an image in its vision tower.
 func ExampleHuggingFaceVision() {
 	config := []byte(`{
@@ -183,7 +236,7 @@ func ExampleHuggingFaceVision() {
 	for i := range q {
 		q[i] = 1
 	}
-	patches, err := rope.Rows(positions)
+	patches, err := rope.RowsAxes(positions)
 	if err != nil {
 		log.Fatal(err)
 	}

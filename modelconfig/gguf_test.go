@@ -272,8 +272,9 @@ func rotateRows(t *testing.T, cfg posenc.RotaryConfig, headDim int, positions []
 	for i := range x {
 		x[i] = ggmlInput(i % headDim)
 	}
-	at := slices.Concat(positions[:slices.Max(append([]uint8{0}, cfg.Axes...))+1]...)
-	testkit.NoError(t, posenc.Rotate(testkit.Must(posenc.NewRotary(cfg)).At(at), posenc.View[float32]{Data: x, Heads: 1, TokenStride: headDim}))
+	r := testkit.Must(posenc.NewRotary(cfg))
+	at := slices.Concat(positions[:r.Axes()]...)
+	testkit.NoError(t, posenc.Rotate(r.AtAxes(at), posenc.View[float32]{Data: x, Heads: 1, TokenStride: headDim}))
 	return x
 }
 

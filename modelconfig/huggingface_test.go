@@ -187,6 +187,71 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// Positions have the axes of the description, also where no pair takes the last of them, and rows of
+// text are those of the same position on all axes. Of other lengths they are errors.
+func TestAxes(t *testing.T) {
+	qwen := func(sections string) string {
+		return `{"model_type": "qwen2_vl", "head_dim": 128, "rope_scaling": {"type": "mrope", "mrope_section": ` + sections + `}}`
+	}
+	hunYuan := `{"model_type": "hunyuan_vl", "head_dim": 128, "rope_scaling": {"type": "xdrope", "alpha": 1000.0, "factor": 1.0, "xdrope_section": [16, 16, 16, 16]}}`
+	sections := func(numbers ...int32) map[string]any {
+		return ggufKeys("qwen2vl", "attention.key_length", uint32(128), "rope.dimension_count", uint32(128), "rope.dimension_sections", numbers)
+	}
+	for _, tt := range []struct {
+		name  string
+		model *Model
+		axes  int
+	}{
+		{"one", mustRead(t, llama31), 1},
+		{"three", mustRead(t, qwen("[16, 24, 24]")), 3},
+		{"no pairs of width", mustRead(t, qwen("[32, 32, 0]")), 3},
+		{"time alone", mustRead(t, qwen("[64, 0, 0]")), 3},
+		{"four", mustRead(t, hunYuan), 4},
+		{"GGUF", testkit.Must(GGUF(sections(16, 24, 24, 0), nil)), 3},
+		{"GGUF, no pairs of width", testkit.Must(GGUF(sections(32, 32, 0, 0), nil)), 3},
+		{"GGUF, four", testkit.Must(GGUF(sections(16, 16, 16, 16), nil)), 4},
+	} {
+		rope := testkit.Must(tt.model.Rope())
+		if rope.Axes() != tt.axes {
+			t.Errorf("%s: %d axes, want %d", tt.name, rope.Axes(), tt.axes)
+			continue
+		}
+		rotated := func(rows *LayerRows, err error) []float32 {
+			t.Helper()
+			testkit.NoError(t, err)
+			tokens := rows.kinds[0].Len()
+			x := slices.Repeat([]float32{1, 2}, tokens*64)
+			testkit.NoError(t, posenc.Rotate(rows.Layer(0), posenc.View[float32]{Data: x, Heads: 1}))
+			return x
+		}
+		for n := range 8 {
+			text := make([]int32, n)
+			for i := range text {
+				text[i] = int32(1000 * i)
+			}
+			want := rotated(rope.RowsAxes(slices.Repeat(text, tt.axes)))
+			if got := rotated(rope.Rows(text)); len(got) != n*128 || !testkit.SameBits(got, want) {
+				t.Errorf("%s: %d tokens of text rotate to %v, want %v", tt.name, n, got, want)
+			}
+			rows := testkit.Must(rope.Rows([]int32{7}))
+			if got := rotated(rows, rows.Refill(text)); !testkit.SameBits(got, want) {
+				t.Errorf("%s: %d tokens of text rotate to %v after Refill, want %v", tt.name, n, got, want)
+			}
+			if got := rotated(rows, rows.RefillAxes(slices.Repeat(text, tt.axes))); !testkit.SameBits(got, want) {
+				t.Errorf("%s: %d tokens rotate to %v after RefillAxes, want %v", tt.name, n, got, want)
+			}
+			for function, err := range map[string]error{"Rope.RowsAxes": second(rope.RowsAxes(text)), "LayerRows.RefillAxes": rows.RefillAxes(text)} {
+				want := fmt.Sprintf("modelconfig.%s: positions is a list of %d, want a multiple of %d, for [axes][tokens] of %d axes", function, n, tt.axes, tt.axes)
+				if n%tt.axes == 0 {
+					testkit.NoError(t, err)
+				} else if !errors.Is(err, posenc.ErrLength) || !strings.HasPrefix(err.Error(), want) {
+					t.Errorf("%s: %v, want %s", tt.name, err, want)
+				}
+			}
+		}
+	}
+}
+
 // wrapsOne says whether an error of HuggingFace or GGUF wraps what their
 // documentation says, and names the package, in front of it.
 func wrapsOne(err error) bool {

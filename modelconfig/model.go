@@ -64,6 +64,10 @@ type Layer struct {
 	// (self_attn) and, under the same names, for the indexer.
 	LearnedQueryScaling struct{ Scale, Bias string }
 
+	// DualChunk has the chunks of dual chunk attention (Qwen2.5 1M, Qwen3 2507 with 1M). The zero
+	// value means none.
+	DualChunk DualChunk
+
 	// Indexer says that the layer has an indexer for sparse attention that rotates its own queries
 	// and keys, by [LayerRows.Indexer]. It has the frequencies of the attention, but mostly
 	// another layout or another rotated part of a head, and no SoftmaxScale. In Step 5 it has fewer
@@ -107,9 +111,25 @@ func (m *Model) Layers() []Layer {
 		if d.ScalingTensor != "" {
 			layer.LearnedQueryScaling.Scale, layer.LearnedQueryScaling.Bias = d.ScalingTensor+".scale", d.ScalingTensor+".bias"
 		}
+		if l.Rotates {
+			c := d.DualChunk
+			layer.DualChunk = DualChunk{posenc.DualChunk{ChunkSize: int32(c.ChunkSize), LocalSize: int32(c.LocalSize)}, c.OriginalPositions}
+		}
 		layers[i] = layer
 	}
 	return layers
+}
+
+// DualChunk is the dual chunk attention of a layer (dual_chunk_attention_config). In a sequence of more than
+// ChunkSize-LocalSize tokens, its methods KeyPositions and QueryPositions make the positions for
+// [Rope.Rows]: one for each key, and one for each query and kind of keys. Shorter sequences have
+// the positions of their tokens.
+type DualChunk struct {
+	posenc.DualChunk
+
+	// OriginalPositions is original_max_position_embeddings. vLLM multiplies the scores of a prompt of n
+	// tokens by max(1, 1 + 0.1 ln(n/OriginalPositions)). 0 means that the configuration does not say.
+	OriginalPositions int
 }
 
 // DependsOnLength reports whether the frequencies of the model depend on the length of the

@@ -72,7 +72,7 @@ func Candidates(config []byte) (types []string) {
 // tower alone. It treats keys, layouts, limits and errors as HuggingFace does. A tower with
 // learned positions (CLIP, SigLIP) is ErrNotRotary.
 //
-// Each patch of an image has two positions, and positions are [2][patches]: axis 0 is the row
+// Each patch of an image has two positions, [2][patches] for [Rope.RowsAxes]: axis 0 is the row
 // of the patch, counted from the top, and axis 1 its column. RotaryConfig.Axes says which
 // pair takes which axis. All towers have this order of axes, also where the model's own code has
 // another. Each frame of a video has the positions of an image. [Model.Patches] says from which
@@ -85,10 +85,10 @@ func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
 	return fromHuggingFaceFile("HuggingFaceVision", config, options, true)
 }
 
-// GGUF reads the metadata and the tensors of frequency factors of a GGUF file, as llama.cpp does, and files that
-// ollama converted as ollama does (docs/traps.md has the exceptions). keys maps keys to their values as a GGUF reader returns them: string,
-// bool, any integer or float type, and slices of these or []any. An absent key has llama.cpp's default for
-// its architecture.
+// GGUF reads the metadata and the tensors of frequency factors of a GGUF file: as llama.cpp does, and as ollama
+// where its converter made the file (docs/traps.md has the exceptions). keys maps keys to their values as a GGUF
+// reader returns them: string, bool, any integer or float type, and slices of these or []any. An absent key has
+// the default of llama.cpp or ollama for its architecture.
 //
 // tensors has the name of each tensor of the file, of all its parts if it is in several. The values are those of
 // rope_freqs.weight, rope_factors_short.weight and rope_factors_long.weight, and nil for other tensors. Keys do
@@ -97,7 +97,7 @@ func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
 // The layout is the one of the weights in the file; of latent attention (MLA) only the rotary part
 // of a head is described ([Layer.LatentAttention]).
 //
-// A key about positions is an error if llama.cpp does not have it or does not apply it. Other keys
+// A key about positions is an error if neither of the two has it, or if it is not applied. Other keys
 // are ignored. It is an error if a tensor is absent that the architecture needs, if one has no values or
 // another number of them than pairs rotate, and if tensors is empty where the architecture may have one of the
 // three. A model has at most 4096 layers. docs/keys.md has all keys, docs/models.md the architectures.

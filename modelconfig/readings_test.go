@@ -144,6 +144,9 @@ func differs(facts string, m, above *Model, tolerance float64) string {
 			}
 		case "context":
 			got = fmt.Sprint(m.ContextLength())
+		case "chunks":
+			c := m.Layers()[0].DualChunk
+			got = fmt.Sprint(c.ChunkSize, c.LocalSize, c.OriginalPositions)
 		case "latent":
 			got = fmt.Sprint(m.Layers()[0].LatentAttention)
 		case "depends":
@@ -270,9 +273,7 @@ func queriesOf(m *Model) string {
 			if q.Offset != 0 {
 				text += fmt.Sprintf("+%d", q.Offset)
 			}
-			if q.Rule == posenc.PowerOfRatio {
-				text += "^"
-			}
+			text += map[posenc.QueryScaleRule]string{posenc.PowerOfRatio: "^", posenc.ClampedLog: "L"}[q.Rule]
 		}
 		if seen[layer.Rotates] && text != found[layer.Rotates] {
 			text = "several"

@@ -38,6 +38,8 @@ type RopeOptions struct {
 type Rope struct {
 	kinds  []*posenc.Rotary
 	layers []ropeLayer
+	axes   int
+	tower  bool // tokens are patches, which have a position on each axis
 }
 
 // ropeLayer has what a layer rotates by, nil if it does not. of is of the same heads.
@@ -63,7 +65,7 @@ func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
 		return nil, document.ValueError(posenc.ErrConfig, function, "the Model", "nil or zero", "a Model from HuggingFace, HuggingFaceVision or GGUF")
 	}
 	rotaries := map[string]*posenc.Rotary{}
-	rope := &Rope{}
+	rope := &Rope{axes: max(1, m.of().Axes), tower: m.of().Tower}
 	for _, name := range document.SortedKeys(m.of().Kinds) {
 		if m.of().Kinds[name].Fourier {
 			return nil, document.ValueError(posenc.ErrConfig, function, "the Model", "of Fourier position embedding", "Model.Fourier, because this model's rows need the coefficients of Layer.Fourier")
@@ -72,6 +74,7 @@ func (m *Model) Rope(options ...RopeOptions) (*Rope, error) {
 			return nil, err
 		}
 		rope.kinds = append(rope.kinds, rotaries[name])
+		rope.axes = max(rope.axes, rotaries[name].Axes())
 	}
 	var first *posenc.Rotary // of a layer that rotates
 	if i := slices.IndexFunc(m.of().Layers, func(l description.Layer) bool { return l.Rotates }); i >= 0 {
@@ -163,7 +166,8 @@ func (m *Model) config(function, name string, o RopeOptions) (posenc.RotaryConfi
 }
 
 // Rotary returns what rotates Q and K of a layer: its frequencies and the elements of a head that
-// they rotate. It is nil for a layer that does not rotate, and where there is no such layer.
+// they rotate. It is nil for a layer that does not rotate, and where there is no such layer. Patches of a
+// vision tower rotate by its AtAxes alone.
 func (r *Rope) Rotary(layer int) *posenc.Rotary { return r.layer(layer).attention }
 
 // Indexer is Rotary for the indexer of a layer, nil if it has none.
@@ -176,22 +180,67 @@ func (r *Rope) layer(i int) ropeLayer {
 	return r.layers[i]
 }
 
+// Axes returns how many positions a token of an image has: 1 for models that give all tokens the
+// positions of text, 3 or 4 for models with M-RoPE, and 2 for vision towers. Text has one position in
+// every model ([Rope.Rows]). A nil Rope has 0.
+func (r *Rope) Axes() int {
+	if r == nil {
+		return 0
+	}
+	return r.axes
+}
+
 // Rows computes the cosines and sines of the tokens of a step once for all layers: one row for
-// each token and each kind of layers. With several axes positions is [axes][tokens]. Errors are
-// as in posenc.Rotary.Rows; posenc.ErrConfig for a nil or zero Rope.
+// each token and each kind of layers. There is one position for each token, in every model: text has
+// it on all axes. Errors are as in posenc.Rotary.Rows; posenc.ErrConfig for a nil or zero Rope, and for
+// the Rope of a vision tower, whose patches have a position on each axis: [Rope.RowsAxes].
 func (r *Rope) Rows(positions []int32) (*LayerRows, error) {
+	return r.rows("Rope.Rows", positions, false)
+}
+
+// RowsAxes is Rows for the tokens of prompts with images and video, and for the patches of a vision
+// tower. positions is [axes][tokens]: the positions of all tokens on axis 0, then on axis 1, and so on,
+// for the [Rope.Axes] axes. Package multimodal computes them.
+func (r *Rope) RowsAxes(positions []int32) (*LayerRows, error) {
+	return r.rows("Rope.RowsAxes", positions, true)
+}
+
+func (r *Rope) rows(function string, positions []int32, onAxes bool) (*LayerRows, error) {
 	if r == nil || len(r.kinds) == 0 {
-		return nil, document.ValueError(posenc.ErrConfig, "Rope.Rows", "the Rope", "nil or zero", "a Rope from Model.Rope")
+		return nil, document.ValueError(posenc.ErrConfig, function, "the Rope", "nil or zero", "a Rope from Model.Rope")
+	}
+	tokens, err := r.check(function, positions, onAxes)
+	if err != nil {
+		return nil, err
 	}
 	rows := &LayerRows{rope: r}
 	for _, k := range r.kinds {
-		of, err := k.Rows(positions)
+		var of *posenc.Rows
+		if onAxes {
+			of, err = k.RowsAxes(positions[:k.Axes()*tokens]) // no pair may take the last axes
+		} else {
+			of, err = k.Rows(positions)
+		}
 		if err != nil {
 			return nil, err
 		}
 		rows.kinds = append(rows.kinds, of)
 	}
 	return rows, nil
+}
+
+func (r *Rope) check(function string, positions []int32, onAxes bool) (tokens int, err error) {
+	switch {
+	case !onAxes && r.tower:
+		return 0, document.ValueError(posenc.ErrConfig, function, "the Rope", "of a vision tower",
+			"%sAxes with the positions of patches, [%d][patches], which multimodal.PatchPositions writes", function, r.axes)
+	case !onAxes:
+		return len(positions), nil
+	case len(positions)%r.axes != 0:
+		return 0, document.ValueError(posenc.ErrLength, function, "positions", document.ListText(len(positions)),
+			"a multiple of %d, for [axes][tokens] of %d axes", r.axes, r.axes)
+	}
+	return len(positions) / r.axes, nil
 }
 
 // LayerRows are the cosines and sines of the tokens of a step, for all layers of a model. Many
@@ -202,17 +251,37 @@ type LayerRows struct {
 	stale bool           // not all are of one step
 }
 
-// Refill computes the rows of another step, of as many tokens as there are, in place of those
-// that there were. It allocates only where there never were as many tokens. No other call may
+// Refill replaces the rows by the rows of another step, of any number of tokens, as [Rope.Rows]
+// computes them. It allocates only where there never were as many tokens. No other call may
 // use the rows meanwhile. Errors are as in Rope.Rows. After an error there are no rows until
-// Refill returns nil.
+// Refill or RefillAxes returns nil.
 func (r *LayerRows) Refill(positions []int32) error {
+	return r.refill("LayerRows.Refill", positions, false)
+}
+
+// RefillAxes is Refill for tokens with a position on each axis: positions is [axes][tokens] as in
+// [Rope.RowsAxes].
+func (r *LayerRows) RefillAxes(positions []int32) error {
+	return r.refill("LayerRows.RefillAxes", positions, true)
+}
+
+func (r *LayerRows) refill(function string, positions []int32, onAxes bool) error {
 	if r == nil || len(r.kinds) == 0 {
-		return document.ValueError(posenc.ErrConfig, "LayerRows.Refill", "the LayerRows", "nil or zero", "LayerRows from Rope.Rows")
+		return document.ValueError(posenc.ErrConfig, function, "the LayerRows", "nil or zero",
+			"LayerRows from Rope.Rows or Rope.RowsAxes")
 	}
 	r.stale = true
-	for _, rows := range r.kinds {
-		if err := rows.Refill(positions); err != nil {
+	tokens, err := r.rope.check(function, positions, onAxes)
+	if err != nil {
+		return err
+	}
+	for i, rows := range r.kinds {
+		if onAxes {
+			err = rows.RefillAxes(positions[:r.rope.kinds[i].Axes()*tokens])
+		} else {
+			err = rows.Refill(positions)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -245,25 +245,31 @@ func (want *searchedLayer) compareLayer(rope *Rope, i int, layer Layer, say func
 		}
 	}
 	of.K = ""
+	if len(of.Axis) == len(cfg.InvFreq) && len(cfg.Axes) == len(cfg.InvFreq) { // nothing tells the axis of a pair that does not turn
+		axes := []byte(of.Axis)
+		for i, f := range cfg.InvFreq {
+			if f == 0 {
+				axes[i] = '0' + cfg.Axes[i]
+			}
+		}
+		of.Axis = string(axes)
+	}
 	failed := false
 	of.compare(&cfg, func(format string, args ...any) { failed = true; say(format, args...) })
 	if failed || !strings.HasSuffix(of.By, "forward") {
 		return
 	}
-	axes := 1
-	for _, axis := range cfg.Axes {
-		axes = max(axes, int(axis)+1)
+	rows, err := rope.Rows(searchedPositions)
+	if rope.tower {
+		rows, err = rope.RowsAxes(slices.Repeat(searchedPositions, rope.Axes()))
 	}
-	var angles posenc.Angles
-	if rows, err := rope.Rows(slices.Repeat(searchedPositions, axes)); err == nil {
-		angles = rows.Layer(i)
-	} else {
-		say("Rope.Rows: %v", err)
+	if err != nil {
+		say("rows: %v", err)
 		return
 	}
 	x := testkit.GoldenInputs(0, len(searchedPositions)*cfg.HeadDim)
 	expected := of.rotated(x, cfg.HeadDim)
-	if err := posenc.Rotate(angles, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+	if err := posenc.Rotate(rows.Layer(i), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		say("Rotate: %v", err)
 		return
 	}

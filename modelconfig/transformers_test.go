@@ -107,10 +107,7 @@ func (c *vector) options(rounding frequency.Rounding) kindOptions {
 func (c *vector) rotary(t *testing.T, m *Model, rounding frequency.Rounding) posenc.RotaryConfig {
 	t.Helper()
 	cfg := testkit.Must(m.rotaryFor(c.options(rounding)))
-	axes := 1
-	for _, a := range cfg.Axes {
-		axes = max(axes, int(a)+1)
-	}
+	axes := testkit.Must(posenc.NewRotary(cfg)).Axes()
 	if want := len(c.InvFreq) / 8; len(cfg.InvFreq) != want || axes != c.Axes {
 		t.Fatalf("%d frequencies on %d axes of positions, want %d on %d", len(cfg.InvFreq), axes, want, c.Axes)
 	}
@@ -123,7 +120,7 @@ func (c *vector) tables(t *testing.T, cfg posenc.RotaryConfig) (r *posenc.Rotary
 	r = testkit.Must(posenc.NewRotary(cfg))
 	n := c.tokens() * len(cfg.InvFreq)
 	cos, sin := make([]float32, n), make([]float32, n)
-	testkit.NoError(t, r.CosSin(cos, sin, c.Positions))
+	testkit.NoError(t, r.CosSinAxes(cos, sin, c.Positions))
 	return r, [2][]float32{cos, sin}
 }
 
@@ -266,7 +263,7 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 	t.Helper()
 	x, at := c.heads(start, heads, cfg)
 	before := slices.Clone(x)
-	testkit.NoError(t, posenc.Rotate(r.At(c.Positions), posenc.View[float32]{Data: x, Heads: heads}))
+	testkit.NoError(t, posenc.Rotate(r.AtAxes(c.Positions), posenc.View[float32]{Data: x, Heads: heads}))
 	recorded := testkit.Hex[float32](rotated...)
 	if len(recorded) != c.tokens()*heads*c.HeadDim {
 		t.Fatalf("%d elements recorded, want %d tokens of %d heads of %d", len(recorded), c.tokens(), heads, c.HeadDim)

@@ -72,6 +72,14 @@ func yarnUpToFactor1(k description.Kind) bool {
 	return yarn && p.Factor <= 1
 }
 
+// truncateOfKind reports whether rope parameters of a kind of layers say that YaRN does not round its ramp.
+func truncateOfKind(m *Model) bool {
+	return len(m.of().Kinds) > 1 && anyKind(m, func(k description.Kind) bool {
+		p, ok := k.Rule.Described.Parameters.(frequency.YaRNParameters)
+		return ok && p.Untruncated
+	})
+}
+
 // scalesSoftmax reports whether YaRN scales the attention scores.
 func scalesSoftmax(k description.Kind) bool { return k.SoftmaxScale != 1 }
 
@@ -112,7 +120,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"yarn_zero_is_absent", "for `beta_fast`, `beta_slow`, `mscale` and `mscale_all_dim`, 0 means the default; `mscale` counts only together with `mscale_all_dim`"}},
 	{Trap: Trap{"yarn_up_to_factor_1_has_attention_factor_1", "the attention factor 1 + 0.1 ln(factor) is never below 1"}, kind: yarnUpToFactor1},
 	{Trap: Trap{"yarn_truncate", "YaRN rounds its correction range outwards, unless `truncate` is false (gpt-oss)"}, typed: true, rule: "yarn"},
-	{Trap: Trap{"yarn_factor_wins_over_the_ratio", "Qwen3 has `factor` 4, although the ratio of its lengths is 1.25; `factor` counts"}, typed: true, rule: "yarn"},
+	{Trap: Trap{"yarn_factor_wins_over_the_ratio", "Qwen3 has `factor` 4, although the ratio of its lengths is 1.25; `factor` counts. A null `factor` means the ratio, an absent one is an error, as in transformers"}, typed: true, rule: "yarn"},
 	{Trap: Trap{"llama3_smooths_by_frequency", "pairs between the two bounds are interpolated by frequency, not by wavelength"}, rule: "llama3"},
 	{Trap: Trap{"llama3_equal_factors", "Llama 4 has `low_freq_factor` = `high_freq_factor` = 1, so no pair lies between the two bounds"}, typed: true, rule: "llama3"},
 	{Trap: Trap{"longrope_switches_beyond_the_original_length", "sequences longer than the original length take the long factors, at all their positions; the attention factor is the same for both"}, rule: "longrope"},
@@ -122,6 +130,8 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"dynamic_ntk_grows_from_max_position_embeddings", "dynamic NTK begins beyond `max_position_embeddings`, not beyond the original length"}, rule: "dynamic NTK"},
 	{Trap: Trap{"dynamic_ntk_with_alpha_is_static", "HunYuan's `alpha` is the same for sequences of any length"}, typed: true, rule: "NTK alpha"},
 	{Trap: Trap{"qwen1_dynamic_ntk_is_its_own", "Qwen 1 has a dynamic NTK rule of its own: the base grows each time the length exceeds a power of two times the trained length"}, typed: true, rule: "dynamic NTK of Qwen"},
+	{Trap: Trap{"qwen1_scales_queries_beyond_its_length", "with `use_logn_attn`, the code published with Qwen 1 multiplies queries of position p by ln(p+1)/ln(seq_length) from `seq_length` on (`Layer.QueryScaling`); vLLM 0.33 does not read the key"}, typed: true, of: func(m *Model) bool { return m.of().QueryScale != nil }},
+	{Trap: Trap{"dual_chunk_attention_has_other_positions", "in sequences of more than `chunk_size` - `local_size` tokens, the methods of `Layer.DualChunk` make the positions by which keys and queries rotate; transformers does not read the key"}, of: func(m *Model) bool { return m.of().DualChunk.ChunkSize != 0 }},
 	{Trap: Trap{"mrope_section_counts_pairs", "sections count pairs and add up to half the rotated elements; transformers 4 doubled them"}, kind: hasAxes},
 	{Trap: Trap{"mrope_with_scaling_or_a_part_of_the_head", "sections may come with YaRN (Qwen2.5-VL), and they count pairs of the rotated part only (GLM-4.5V)"}, typed: true},
 	{Trap: Trap{"mrope_interleaved", "in Qwen3-VL, time, height and width take pairs in turn; height and width get at most every third pair, for any counts"}, typed: true},
@@ -139,7 +149,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"gemma3_scales_global_layers_only", "`rope_scaling` and `rope_theta` apply to global layers only; absent keys have the defaults of the class"}, typed: true},
 	{Trap: Trap{"modernbert_is_not_absolute", "`position_embedding_type` says absolute, but the code does not read it: the model rotates"}, typed: true},
 	{Trap: Trap{"no_rope_layers_has_1_for_rotation", "in `no_rope_layers`, a layer with 1 rotates and a layer with 0 does not; with an empty list every fourth layer does not rotate"}, typed: true},
-	{Trap: Trap{"sliding_layers_only", "Cohere 2, EXAONE 4 and AFMoE rotate only in layers with a window"}, typed: true},
+	{Trap: Trap{"sliding_layers_only", "Cohere 2, EXAONE 4, AFMoE and LARA Mini rotate only in layers with a window"}, typed: true},
 	{Trap: Trap{"chronos_2_says_t5", "files of Chronos-2 have `model_type` `t5`, whose code does not rotate; their `architectures` (`Chronos2Model`) decide. In each block attention over time rotates by patches, and attention over series does not; neither divides scores by the root of the size of a head"}, typed: true},
 	{Trap: Trap{"mpt_may_rotate", "MPT rotates where `attn_config.rope` is true, by the code published with it (LLM Foundry); else it has ALiBi or learned positions. The class of transformers has ALiBi in any case"}, typed: true},
 	{Trap: Trap{"falcon_with_alibi", "some models of Falcon and Baichuan have ALiBi instead of rotation"}, typed: true},
@@ -151,6 +161,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"keys_that_nothing_reads", "a key that names rope or rotary is an error if the type does not have it, because a setting that is silently ignored gives wrong output"}},
 	{Trap: Trap{"keys_beside_text_config", "rope keys outside `text_config` must agree with those inside"}},
 	{Trap: Trap{"head_dim_may_differ_from_hidden_by_heads", "an absent `head_dim` has the default of the class; null means hidden size divided by heads"}},
+	{Trap: Trap{"truncate_of_a_kind_of_layers", "`truncate` in the rope parameters of a kind of layers is false for that kind; transformers 5.24 looks for it beside the kinds, where it does not stand, and rounds"}, of: truncateOfKind},
 	{Trap: Trap{"base_that_transformers_5_leaves_unread", "in some types transformers 5 takes the base of the class, and leaves one beside the rope parameters unread: `rope_theta` of GPT-NeoX, OLMo 3, Apertus, CWM and MiMo V2 Flash, `theta` of LFM2. transformers 4 read it, and so does posenc. In `rope_parameters` all read it"}, of: func(m *Model) bool { return m.of().BaseUnread }},
 	{Trap: Trap{"rope_scaling_that_transformers_5_leaves_unread", "transformers 5 does not read `type` in `rope_scaling` of Gemma 3, Gemma 3n, T5Gemma 2, OLMo 3 and ModernBERT, and nothing of `rope_scaling` of Cohere 2 MoE: there it does not scale. transformers 4 read it, and so does posenc. `rope_type` in `rope_parameters` all read"}, of: func(m *Model) bool { return m.of().ScalingUnread }},
 	{Trap: Trap{"chatglm_rope_ratio_multiplies_the_base", "`rope_ratio` multiplies the base 10000. In ChatGLM2 it divides positions, and only the model's name tells it from ChatGLM3. ChatGLM-6B has the same type but positions with two axes. ChatGLM2 with this key, and ChatGLM-6B, are errors"}, typed: true},

@@ -1,13 +1,14 @@
 // Package multimodal computes the positions of the tokens of prompts with images, video and
 // sound, as a model's rotary embedding takes them: [axes][tokens] int32 for
-// posenc.Rotary.At, and where decoding goes on ([Next]). It computes integers from
+// modelconfig.Rope.RowsAxes and posenc.Rotary.AtAxes, and where decoding goes on ([Next]). It computes integers from
 // integers; it has no kernels and does not touch embeddings.
 //
 //	model := multimodal.Model{Family: multimodal.Qwen3VL, MergeSize: 2}
 //	runs, err := model.AppendRuns(nil, ids, tokens, media)
 //	positions := make([]int32, model.Axes()*len(ids))
 //	next, err := model.Positions(positions, runs)
-//	err = posenc.Rotate(rope.At(positions), q, k)
+//	rows, err := rope.RowsAxes(positions) // of modelconfig; then rows.Refill for tokens of text
+//	err = posenc.Rotate(rows.Layer(0), q, k)
 //
 // ids are the tokens of the prompt, with one placeholder for each embedding of an image.
 // tokens are the ids of the placeholders. media are the grids of the images and videos,

@@ -55,7 +55,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	q := make([]float32, len(ids)*128)
-	if err := posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+	if err := posenc.Rotate(rope.AtAxes(positions), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

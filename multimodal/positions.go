@@ -14,6 +14,8 @@ import (
 type Next[T int32 | float32] struct {
 	// Axes has the position of the first token to decode on each of the Model.Axes() axes: one
 	// more than the last token of the prompt has. Each further token is at 1 more on every axis.
+	// After text the positions on all axes are equal; where a prompt ends with an image they differ,
+	// and take posenc.Rotary.AtAxes.
 	// generate() of transformers 5.23 does this, in every family but Ming.
 	Axes [4]T
 
@@ -24,7 +26,7 @@ type Next[T int32 | float32] struct {
 }
 
 // Positions writes the positions of the tokens of runs, one run after another. dst is
-// [axes][tokens], as posenc.Rotary.At takes it, with m.Axes() axes: time, height and width.
+// [axes][tokens], as posenc.Rotary.AtAxes takes it, with m.Axes() axes: time, height and width.
 // [Family] has the equations.
 //
 // runs are the whole prompt, from position 0 on. When a prompt grows, for example by another
@@ -34,7 +36,7 @@ func (m Model) Positions(dst []int32, runs []Run) (next Next[int32], err error) 
 	return positions(m, "multimodal.Model.Positions", dst, runs)
 }
 
-// FractionalPositions is [Model.Positions] in float32, for posenc.Rotary.CosSinFractional.
+// FractionalPositions is [Model.Positions] in float32, for posenc.Rotary.AtFractionalAxes.
 // Qwen3Omni needs it: times of a video may be fractions there, and so may all positions after
 // the video. In the other families it writes the same integers as Positions. A position
 // beyond 2^24 in magnitude, up to which float32 holds every integer, is an error.
@@ -72,7 +74,7 @@ type BatchOptions struct {
 }
 
 // BatchPositions writes the positions of several prompts that are padded to one length. dst is
-// [axes][prompts][Length], for one call of posenc.Rotary.At over all tokens. Padding is at
+// [axes][prompts][Length], for one call of posenc.Rotary.AtAxes over all tokens. Padding is at
 // position 0. If next is not empty, it gets where decoding goes on after each prompt. Each
 // prompt has the same positions as in [Model.Positions], with one exception: HunYuanVL counts
 // images through the whole batch, as transformers does. A prompt that is longer than Length is

@@ -412,7 +412,7 @@ func TestRotated(t *testing.T) {
 	for rounding, tolerance := range map[frequency.Rounding]float64{frequency.Exact: exactAngles, frequency.Float32: float32Angles} {
 		rotary := testkit.Must(testkit.Must(modelconfig.HuggingFace(golden.Config)).Rope(modelconfig.RopeOptions{Rounding: rounding})).Rotary(0)
 		q, k := slices.Clone(golden.Q), slices.Clone(golden.K)
-		testkit.NoError(t, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: q, Heads: 1}, posenc.View[float32]{Data: k, Heads: 1}))
+		testkit.NoError(t, posenc.Rotate(rotary.AtAxes(positions), posenc.View[float32]{Data: q, Heads: 1}, posenc.View[float32]{Data: k, Heads: 1}))
 		for i, got := range append(q, k...) {
 			want := math.Float32frombits(uint32(bits[i]))
 			if d := math.Abs(float64(got) - float64(want)); !(d <= tolerance) {
@@ -484,7 +484,7 @@ func TestTowers(t *testing.T) {
 			for token := range tokens {
 				x = append(x, testkit.GoldenInputs(2*dim*token, dim)...)
 			}
-			testkit.NoError(t, posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: x, Heads: 1}))
+			testkit.NoError(t, posenc.Rotate(rope.AtAxes(positions), posenc.View[float32]{Data: x, Heads: 1}))
 			for i := range x {
 				want := float64(int16(testkit.Must(strconv.ParseUint(call.Q[4*i:][:4], 16, 16)))) / 4096
 				// Half of 2^-12, and the float32 arithmetic of numbers up to 6.

@@ -16,7 +16,7 @@ type PatchOptions struct {
 }
 
 // PatchPositions writes the positions of the patches of images and videos, for the rotary
-// embedding of a vision tower. dst is [axes][patches]. The axes are height and width, as in
+// embedding of a vision tower: modelconfig.Rope.RowsAxes. dst is [axes][patches]. The axes are height and width, as in
 // modelconfig.HuggingFaceVision; with Time they are time, height and width.
 //
 // Patches are in the order of the image processor (get_vision_position_ids of transformers,

@@ -34,7 +34,8 @@ import (
 // which a scaling rule was made. The sequence has options.SequenceLength tokens; by default
 // model.ContextLength, but at most 131072. An engine that computes cosines and sines beforehand needs
 // as many rows. Where frequencies depend on the length (LongRoPE, dynamic NTK), set SequenceLength, and
-// check a short and a long sequence. All axes of a token (M-RoPE) have one position, as in text.
+// check a short and a long sequence. There is one position for each token, as in text, also for models
+// whose images have several (M-RoPE): all axes have that position.
 //
 // The type of heads and options state the engine's precision. The root mean square of the differences
 // to model.Rope(options), divided by the root mean square of the elements, is at most 9e-8 for float32,
@@ -73,12 +74,11 @@ type checker[E posenc.Element] struct {
 	options   modelconfig.RopeOptions
 	configs   []posenc.RotaryConfig // of each layer; HeadDim alone of one that does not rotate
 	positions []int32
-	axes      int
 	rows      *modelconfig.LayerRows
 }
 
 func newChecker[E posenc.Element](model *modelconfig.Model, options []modelconfig.RopeOptions) (*checker[E], error) {
-	c := &checker[E]{model: model, layers: model.Layers(), axes: 1}
+	c := &checker[E]{model: model, layers: model.Layers()}
 	if len(options) > 1 {
 		return nil, fmt.Errorf("options has %d elements, want at most one modelconfig.RopeOptions", len(options))
 	}
@@ -102,13 +102,10 @@ func newChecker[E posenc.Element](model *modelconfig.Model, options []modelconfi
 		if cfg.HeadDim = cmp.Or(cfg.HeadDim, rope.Rotary(first).Config().HeadDim); cfg.HeadDim > mostHeadDim {
 			return nil, fmt.Errorf("heads of the model have %d elements, want at most %d", cfg.HeadDim, mostHeadDim)
 		}
-		for _, axis := range cfg.Axes {
-			c.axes = max(c.axes, int(axis)+1)
-		}
 		c.configs = append(c.configs, cfg)
 	}
 	c.positions = positionsOf(length)
-	c.rows, err = rope.Rows(slices.Repeat(c.positions, c.axes))
+	c.rows, err = rope.Rows(c.positions)
 	return c, err
 }
 
@@ -202,7 +199,7 @@ func (c *checker[E]) failure(layer int, rotated []E) string {
 		if err != nil {
 			return err.Error()
 		}
-		angles = append(angles, rotary.At(slices.Repeat(c.positions, c.axes)))
+		angles = append(angles, rotary.At(c.positions))
 	}
 	for _, a := range angles {
 		want := slices.Clone(before)

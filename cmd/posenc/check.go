@@ -224,7 +224,8 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 		return nil, fmt.Errorf("%s: %w", input.Name(before), err)
 	}
 	c := &comparison{
-		source: s, model: file, before: before, after: after, arrays: arrays, values: values, positions: positions,
+		source: s, model: file, before: before, after: after, arrays: arrays, values: values,
+		positions: positions, positionsSize: positionsShape,
 		candidates: candidates, meant: meant, wanted: wanted, headDims: headDims, latent: latent, progress: options.progress,
 		stored: stored,
 	}
@@ -253,6 +254,7 @@ type comparison struct {
 	arrays               [2]*array.Array
 	values               [2][]float32
 	positions            []int32
+	positionsSize        []int
 	candidates, meant    []rotation
 	wanted               []string
 	headDims             []int
@@ -291,7 +293,7 @@ func (c *comparison) as(heads *shape) (*checkResult, error) {
 		data.Type, data.Stored = elementType(c.arrays[0]), &stored
 	}
 	if c.positions != nil {
-		if data.Positions, err = spread(c.positions, heads, axesOf(c.meant)); err != nil {
+		if data.Positions, err = spread(c.positions, c.positionsSize, heads, axesOf(c.meant)); err != nil {
 			return nil, fmt.Errorf("--positions: %w", err)
 		}
 	}
@@ -473,13 +475,17 @@ func lastOf(shape []int) int {
 	return shape[len(shape)-1]
 }
 
-// spread returns positions as [tokens] or [axes][tokens], those of one sequence for all
+// spread returns positions of a shape as [tokens] or [axes][tokens], those of one sequence for all
 // of the batch.
-func spread(positions []int32, s *shape, axes int) ([]int32, error) {
+func spread(positions []int32, size []int, s *shape, axes int) ([]int32, error) {
 	all, one := s.tokens(), s.size(tokensAxis)
 	repeat := func(list []int32) []int32 { return slices.Repeat(list, all/max(one, 1)) }
+	asMany := len(positions) == all && all == axes*one && axes > 1 // sequences as axes
 	switch n := len(positions); {
-	case n == all, n == axes*all:
+	case asMany && len(size) == 2:
+		return nil, fmt.Errorf("positions of shape %d for %v are of %d sequences or of %d axes: want [%d][1][%d] for axes, "+
+			"or [%d] for sequences", size, s, axes, axes, axes, one, all)
+	case n == all && !(asMany && len(size) == 3 && size[0] == axes), n == axes*all:
 		return positions, nil
 	case n == one:
 		return repeat(positions), nil

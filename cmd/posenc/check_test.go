@@ -120,6 +120,61 @@ func TestBothOrders(t *testing.T) {
 	}
 }
 
+// TestSequencesAsAxes: a batch of as many sequences as positions have axes. Lists are of axes, and an
+// array may be of either, unless its shape says which.
+func TestSequencesAsAxes(t *testing.T) {
+	const sequences, axes, tokens = 3, 3, 8
+	path := filepath.Join(configs, "Qwen2-VL-7B-Instruct.json")
+	config := testkit.Must(rotations(testkit.Must(source.Load(path))))[0].config
+	sequence := []int32{ // [axes][tokens]
+		0, 1, 2, 3, 3, 3, 3, 900,
+		0, 1, 2, 3, 3, 14, 14, 900,
+		0, 1, 2, 3, 24, 3, 24, 900,
+	}
+	var each, text []int32 // [axes][sequences][tokens], [sequences][tokens]
+	for axis := range axes {
+		each = append(each, slices.Repeat(sequence[axis*tokens:][:tokens], sequences)...)
+	}
+	for i := range sequences * tokens {
+		text = append(text, int32(i*i))
+	}
+	rope := testkit.MustRotary(config)
+	random := rand.New(rand.NewPCG(3, 5))
+	q := make([]float32, sequences*tokens*4*config.HeadDim)
+	for i := range q {
+		q[i] = float32(random.NormFloat64())
+	}
+	rotated := func(a posenc.Angles) []float32 {
+		after := slices.Clone(q)
+		testkit.NoError(t, posenc.Rotate(a, posenc.View[float32]{Data: after, Heads: 4}))
+		return after
+	}
+	heads := []int{sequences, tokens, 4, config.HeadDim}
+	wide := func(positions []int32) (list []int64) {
+		for _, p := range positions {
+			list = append(list, int64(p))
+		}
+		return list
+	}
+	file := filepath.Join(t.TempDir(), "dump.npz")
+	testkit.NoError(t, array.WriteFile(file, &array.File{Arrays: []array.Array{
+		{Name: "q", Shape: heads, Values: q}, {Name: "image", Shape: heads, Values: rotated(rope.AtAxes(each))}, {Name: "text", Shape: heads, Values: rotated(rope.At(text))},
+		{Name: "of_axes", Shape: []int{axes, 1, tokens}, Values: wide(sequence)}, {Name: "of_each", Shape: []int{axes, sequences, tokens}, Values: wide(each)},
+		{Name: "of_text", Shape: []int{sequences * tokens}, Values: wide(text)}, {Name: "of_either", Shape: []int{sequences, tokens}, Values: wide(text)},
+	}}))
+	for _, tt := range []struct{ after, positions string }{
+		{"image", "0-3,3,3,3,900/0-3,3,14,14,900/0-3,24,3,24,900"}, {"image", file + ":of_axes"}, {"image", file + ":of_each"}, {"text", file + ":of_text"},
+	} {
+		if result := testkit.Must(check(path, file+":q", file+":"+tt.after, checkOptions{positions: tt.positions, shape: "batch,tokens,heads,dim"})); result.Verdict != ropecheck.Agrees {
+			t.Errorf("%s by %s: %s", tt.after, tt.positions, result.Verdict)
+		}
+	}
+	_, err := check(path, file+":q", file+":text", checkOptions{positions: file + ":of_either", shape: "batch,tokens,heads,dim"})
+	if want := "--positions: positions of shape [3 8] for [batch 3][tokens 8][heads 4][dim 128] are of 3 sequences or of 3 axes: want [3][1][8] for axes, or [24] for sequences"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // TestDocumentedOutput runs the examples of documents whose output is below them, and on
 // every machine the same; -update writes it.
 func TestDocumentedOutput(t *testing.T) {
@@ -315,7 +370,7 @@ func FuzzShape(f *testing.F) {
 			if !slices.Equal(ordered, values) {
 				t.Errorf("%v: %d elements of %d", s, len(ordered), len(values))
 			}
-			spread(make([]int32, positions), s, 3)
+			spread(make([]int32, positions), make([]int, 1+positions%3), s, 3)
 		}
 	})
 }

@@ -60,14 +60,15 @@ func (d dumps) array(argument string) (*array.Array, error) {
 	return nil, fmt.Errorf("%s: no array %q; there are %s", input.Name(path), name, strings.Join(names, ", "))
 }
 
-// positions reads a list, of several axes too, or an array, with its shape. None is nil.
+// positions reads a list, also one for each axis, or an array, with its shape: of lists
+// [axes][1][tokens]. None is nil.
 func (d dumps) positions(argument string) ([]int32, []int, error) {
 	if argument != input.Stdin && strings.Trim(argument, "0123456789,-/ ") == "" {
 		axes, err := parsePositions(argument)
 		if axes == nil || err != nil {
 			return nil, nil, err
 		}
-		return slices.Concat(axes...), []int{len(axes), len(axes[0])}, nil
+		return slices.Concat(axes...), []int{len(axes), 1, len(axes[0])}, nil
 	}
 	a, err := d.array(argument)
 	if err != nil {

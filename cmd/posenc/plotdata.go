@@ -229,16 +229,12 @@ func angleError(r rotation) (chart.Curve, error) {
 	}
 	rounded.AttentionFactor = 1
 	const samples = 64
-	axes := 1
-	for _, axis := range exact.Axes {
-		axes = max(axes, int(axis)+1)
-	}
 	pairs := len(exact.InvFreq)
 	var rows [2][]float32 // of cosines, then of sines
 	for _, b := range bins(r.reach, 10) {
-		positions := make([]int32, axes*samples)
+		positions := make([]int32, samples)
 		for i := range positions {
-			_, part := math.Modf(float64(i%samples) * math.Phi) // spread evenly, but by no power of two
+			_, part := math.Modf(float64(i) * math.Phi) // spread evenly, but by no power of two
 			positions[i] = int32(b.first + int(part*float64(b.last-b.first+1)))
 		}
 		for i, config := range []posenc.RotaryConfig{exact, rounded} {

@@ -253,7 +253,7 @@ func (v *vectorFile) rotation(of *kind, name string, length int, axes [][]int32)
 			v.heads(name+".k", k, "before the rotation", tokens, 1, cfg.HeadDim)
 		}
 		cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)
-		if err := rotary.CosSin(cos, sin, positions); err != nil {
+		if err := rotary.CosSinAxes(cos, sin, positions); err != nil {
 			return err
 		}
 		in := name + "." + angles.name
@@ -270,8 +270,8 @@ func (v *vectorFile) rotation(of *kind, name string, length int, axes [][]int32)
 		v.add(in+".sin", sin, "sines, as the cosines", toleranceTable, tokens, pairs)
 		after := "after the rotation, angles " + angles.name
 		if err := errors.Join(
-			v.rotated(in+".q_rotated", q, after, rotary.At(positions), tokens, v.queries, cfg.HeadDim),
-			v.rotated(in+".k_rotated", k, after, rotary.At(positions), tokens, 1, cfg.HeadDim),
+			v.rotated(in+".q_rotated", q, after, rotary.AtAxes(positions), tokens, v.queries, cfg.HeadDim),
+			v.rotated(in+".k_rotated", k, after, rotary.AtAxes(positions), tokens, 1, cfg.HeadDim),
 		); err != nil {
 			return err
 		}

@@ -27,11 +27,11 @@ func axesBlocks(invFreq []float64, axes []uint8) []kernels.AxesBlock {
 
 // writeAxes writes rows of all pairs.
 func (f *Frequencies) writeAxes(to *Table, p *Positions, scaleCos, scaleSin float32) {
-	for part := (Positions{p.Call, p.Tokens, p.First, 0}); part.First < p.First+p.N; part.First += part.N {
+	for part := (Positions{p.Call, p.Axes, p.Tokens, p.First, 0}); part.First < p.First+p.N; part.First += part.N {
 		rest := to.From(part.First - p.First)
 		part.N = p.First + p.N - part.First
 		var same bool
-		if part.N, same = part.sameOnAxes(f.Axes); same {
+		if part.N, same = part.sameOnAxes(); same {
 			f.ladder.Write(&rest, 0, f.pairs, part.Axis(0), scaleCos, scaleSin)
 			continue
 		}

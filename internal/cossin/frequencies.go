@@ -12,7 +12,7 @@ import (
 // Frequencies is the inverse frequencies of a rotary embedding, and how they make
 // the angles of a token.
 type Frequencies struct {
-	Axes int // axes of positions
+	Axes int // axes of positions that the pairs take
 
 	pairs  int
 	ladder Ladder              // of all pairs
@@ -37,15 +37,13 @@ func NewFrequencies(invFreq []float64, float32Angles bool, axes []uint8, decay *
 	return f
 }
 
-func (f *Frequencies) plain() bool { return f.axes == nil && f.decay == nil }
-
 // Decays reports whether entries depend on the distance from a center.
 func (f *Frequencies) Decays() bool { return f.decay != nil }
 
 // Write writes the rows of tokens. Cosines and sines are multiplied by scaleCos and scaleSin.
 func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32) {
 	to.Begin(2 * len(to.Cos))
-	if f.axes != nil {
+	if p.Axes > 1 {
 		f.writeAxes(to, p, scaleCos, scaleSin)
 	} else {
 		f.ladder.Write(to, 0, f.pairs, p.Axis(0), scaleCos, scaleSin)
@@ -56,12 +54,13 @@ func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32)
 	to.End()
 }
 
-// WriteRow is Write for one token, whose position on each axis it takes, and for at most
-// kernels.TokenPairs pairs.
+// WriteRow is Write for one token and for at most kernels.TokenPairs pairs. position is one number,
+// the same on every axis, or one for each axis.
 func (f *Frequencies) WriteRow(cos, sin []float32, position []int32, scaleCos, scaleSin float32) {
 	switch {
-	case !f.plain():
-		f.Write(&Table{Cos: cos, Sin: sin, Stride: len(cos)}, &Positions{Call: position, Tokens: 1, N: 1}, scaleCos, scaleSin)
+	case len(position) > 1 || f.decay != nil:
+		one := Positions{Call: position, Axes: len(position), Tokens: 1, N: 1}
+		f.Write(&Table{Cos: cos, Sin: sin, Stride: len(cos)}, &one, scaleCos, scaleSin)
 	case f.ladder.Blocks == nil:
 		writeFloat32Row(cos, sin, f.ladder.invFreq32, float32(position[0]), scaleCos, scaleSin)
 	default:
@@ -72,12 +71,12 @@ func (f *Frequencies) WriteRow(cos, sin []float32, position []int32, scaleCos, s
 // WriteOnce is Write; for tokens that all have the same positions it writes one
 // row and sets the stride to 0.
 func (f *Frequencies) WriteOnce(to *Table, p *Positions, scaleCos, scaleSin float32) {
-	if p.N == 1 && f.plain() && f.pairs <= kernels.TokenPairs {
+	if p.N == 1 && p.Axes == 1 && f.decay == nil && f.pairs <= kernels.TokenPairs {
 		f.WriteRow(to.Cos[:f.pairs], to.Sin[:f.pairs], p.Call[p.First:p.First+1], scaleCos, scaleSin)
 		return
 	}
-	if p.repeated(f.Axes) {
-		f.Write(to, &Positions{p.Call, p.Tokens, p.First, 1}, scaleCos, scaleSin)
+	if p.repeated() {
+		f.Write(to, &Positions{p.Call, p.Axes, p.Tokens, p.First, 1}, scaleCos, scaleSin)
 		to.Stride = 0
 		return
 	}
@@ -85,9 +84,10 @@ func (f *Frequencies) WriteOnce(to *Table, p *Positions, scaleCos, scaleSin floa
 }
 
 // WriteFractional writes the rows of n tokens from number first on, of a call with more tokens,
-// for positions, [axes][tokens], that need not be integers. Frequencies that decay have none.
+// for positions that need not be integers: [tokens], or [axes][tokens] of several axes. Frequencies
+// that decay have none.
 func (f *Frequencies) WriteFractional(to *Table, positions []float32, tokens, first, n int, scaleCos, scaleSin float32) {
-	if f.axes != nil {
+	if len(positions) > tokens {
 		f.writeFractionalAxes(to, positions, tokens, first, n, scaleCos, scaleSin)
 		return
 	}

@@ -33,14 +33,15 @@ func (to *Table) End() {
 	}
 }
 
-// Positions is the positions of consecutive tokens of a call.
+// Positions are the positions of consecutive tokens of a call.
 type Positions struct {
-	Call     []int32 // of the whole call, [axes][tokens]
+	Call     []int32 // of the whole call, [Axes][Tokens]
+	Axes     int     // 1: each token has one position, the same on every axis of the frequencies
 	Tokens   int     // of the whole call
 	First, N int     // the tokens that are meant
 }
 
-// Axis returns the positions on one axis.
+// Axis returns the positions on one axis of Call.
 func (p *Positions) Axis(axis int) []int32 {
 	return p.Call[axis*p.Tokens+p.First:][:p.N]
 }
@@ -48,9 +49,9 @@ func (p *Positions) Axis(axis int) []int32 {
 // sameOnAxes reports whether the first tokens have one position on all axes, as text has in
 // a model of images, and how many tokens are of that kind. A single token that is like text,
 // as on the diagonal of an image, counts with the tokens around it.
-func (p *Positions) sameOnAxes(axes int) (n int, onAll bool) {
+func (p *Positions) sameOnAxes() (n int, onAll bool) {
 	same := func(t int) bool {
-		for a := 1; a < axes; a++ {
+		for a := 1; a < p.Axes; a++ {
 			if p.Call[a*p.Tokens+p.First+t] != p.Call[p.First+t] {
 				return false
 			}
@@ -75,8 +76,8 @@ func (p *Positions) sameOnAxes(axes int) (n int, onAll bool) {
 }
 
 // repeated reports whether all tokens have the same positions.
-func (p *Positions) repeated(axes int) bool {
-	for a := range axes {
+func (p *Positions) repeated() bool {
+	for a := range p.Axes {
 		positions := p.Axis(a)
 		for _, position := range positions {
 			if position != positions[0] {

@@ -20,21 +20,27 @@ type AbsoluteTable struct {
 // AbsoluteReport says which sinusoidal encoding a table is. With n pairs of columns, k < n,
 //
 //	table[r][column of k] = Scale*sin or cos of Step*(First+r)*Base^(-exponent of k)
+//
+// with First-r in place of First+r where Descending is set.
 type AbsoluteReport struct {
 	// Verdict is Agrees for an encoding without faults, Differs with faults, and NotDecidable
 	// where no encoding, or more than one, explains the table.
 	Verdict Verdict `json:"verdict"`
 
-	Rows     int      `json:"rows"`
-	Dim      int      `json:"dim"`
-	Order    string   `json:"order,omitempty"`
-	Exponent string   `json:"exponent,omitempty"`
-	Base     float64  `json:"base,omitempty"` // 0: one frequency does not tell it
-	First    int      `json:"first"`
-	Step     float64  `json:"step,omitempty"`
-	Scale    float64  `json:"scale,omitempty"`
-	Call     string   `json:"call,omitempty"` // of package absolute that makes it
-	Same     []string `json:"same,omitempty"` // other bases and exponents with the same numbers
+	Rows     int     `json:"rows"`
+	Dim      int     `json:"dim"`
+	Order    string  `json:"order,omitempty"`
+	Exponent string  `json:"exponent,omitempty"`
+	Base     float64 `json:"base,omitempty"` // 0: one frequency does not tell it
+	First    int     `json:"first"`
+
+	// Descending says that positions fall from row to row, as those of Transformer-XL do.
+	Descending bool `json:"descending,omitempty"`
+
+	Step  float64  `json:"step,omitempty"`
+	Scale float64  `json:"scale,omitempty"`
+	Call  string   `json:"call,omitempty"` // of package absolute that makes it
+	Same  []string `json:"same,omitempty"` // other bases and exponents with the same numbers
 
 	// Rounding is the way to compute the table that gives most of its bits, Equal their share.
 	Rounding string  `json:"rounding,omitempty"`
@@ -138,7 +144,7 @@ func (e *encoding) rank() int {
 	if e.scale[0] < 0 {
 		rank += 4
 	}
-	if e.first > 2 {
+	if e.first > 2 || e.first < 0 {
 		rank++
 	}
 	return rank
@@ -197,6 +203,28 @@ func CheckAbsolute(table AbsoluteTable) (*AbsoluteReport, error) {
 			return nil, argument.Error(ErrValue, function, argument.Indexed("table.Values", i), v, "a finite number")
 		}
 	}
+	report := table.report()
+	if report.Verdict == Agrees {
+		return report, nil
+	}
+	reversed := table
+	reversed.Values = make([]float64, 0, n)
+	for r := table.Rows - 1; r >= 0; r-- {
+		reversed.Values = append(reversed.Values, table.Values[r*table.Dim:][:table.Dim]...)
+	}
+	falling := reversed.report()
+	if falling.Verdict == NotDecidable || falling.Verdict == Differs && report.Verdict == Differs && len(falling.Faults) >= len(report.Faults) {
+		return report, nil
+	}
+	falling.First, falling.Descending = falling.First+table.Rows-1, true
+	if falling.Verdict == Differs {
+		falling.Notes = append(falling.Notes, "Rows are counted from the last one.")
+	}
+	return falling, nil
+}
+
+// report says which encoding a table is whose positions rise.
+func (table AbsoluteTable) report() *AbsoluteReport {
 	t := &tableCheck{AbsoluteTable: &table, dim: table.Dim}
 	report := &AbsoluteReport{Verdict: NotDecidable, Rows: table.Rows, Dim: table.Dim}
 	if t.dim%2 == 1 && t.dim > 2 && t.isZeroColumn(t.dim-1) {
@@ -205,7 +233,7 @@ func CheckAbsolute(table AbsoluteTable) (*AbsoluteReport, error) {
 	}
 	list := t.encodingsOfParts()
 	if len(list) == 0 {
-		return report, nil
+		return report
 	}
 	best := &list[0]
 	for i := range list[1:] {
@@ -217,7 +245,7 @@ func CheckAbsolute(table AbsoluteTable) (*AbsoluteReport, error) {
 			}
 		case !same && e.rank() <= best.rank() && e.matched > best.matched-1e-3 && !t.near(best, e):
 			report.Notes = append(report.Notes, fmt.Sprintf("Too few rows: %s of base %s, exponent %s fits as well.", e.order.name, number(e.base), e.exponent.name))
-			return report, nil
+			return report
 		}
 	}
 	report.Order, report.Exponent, report.Base, report.First, report.Step = best.order.name, best.exponent.name, best.base, best.first, best.step
@@ -238,7 +266,7 @@ func CheckAbsolute(table AbsoluteTable) (*AbsoluteReport, error) {
 	} else {
 		report.Call = best.call(t)
 	}
-	return report, nil
+	return report
 }
 
 func (t *tableCheck) at(r, i int) float64 { return t.Values[r*t.Dim+i] }
@@ -544,7 +572,11 @@ func (t *tableCheck) firsts(o *absoluteOrder, pairs []int) []int {
 	}
 	list := []int{0, 1, 2}
 	for _, half := range []float64{0, math.Pi} { // of a negative scale
-		for p := range mostFirst {
+		for i := range mostFirst + min(t.Rows, mostFirst) {
+			p := i
+			if p >= mostFirst {
+				p = mostFirst - 1 - i // of relative positions
+			}
 			if len(list) >= 8 || len(columns) == 0 {
 				break
 			}

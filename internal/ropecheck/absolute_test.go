@@ -334,6 +334,41 @@ func TestAbsoluteCalls(t *testing.T) {
 	}
 }
 
+// Positions may fall, as those of Transformer-XL do, and lie on both sides of 0.
+func TestAbsoluteDirections(t *testing.T) {
+	for _, tt := range []struct {
+		first, last int32
+		text        string
+	}{{99, 0, "from 99 down"}, {0, 99, "from 0 on"}, {16, -15, "from 16 down"}, {-20, 19, "from -20 on"}, {0, -49, "from 0 down"}, {2047, 1948, "from 2047 down"}, {5, 0, "from 5 down"}} {
+		step, positions := int32(1), []int32{tt.first}
+		if tt.last < tt.first {
+			step = -1
+		}
+		for p := tt.first; p != tt.last; {
+			p += step
+			positions = append(positions, p)
+		}
+		for _, s := range []*absolute.Sinusoidal{testkit.Must(absolute.Vaswani(64)), testkit.Must(absolute.Marian(64))} {
+			rows := make([]float32, len(positions)*64)
+			testkit.NoError(t, absolute.SinusoidalRows(rows, s, positions))
+			table := ropecheck.AbsoluteTable{Rows: len(positions), Dim: 64, Digits: 24}
+			for _, v := range rows {
+				table.Values = append(table.Values, float64(v))
+			}
+			report := testkit.Must(ropecheck.CheckAbsolute(table))
+			if report.Verdict != ropecheck.Agrees || report.First != int(tt.first) || report.Descending != (step < 0) || report.Scale != 1 || !strings.Contains(report.String(), tt.text) {
+				t.Errorf("positions %d to %d: %v", tt.first, tt.last, report)
+			}
+			if step < 0 && len(positions) > 20 { // a fault is one of the rows from the last
+				table.Values[64*len(positions)-64*3+5]++
+				if report := testkit.Must(ropecheck.CheckAbsolute(table)); report.Verdict != ropecheck.Differs || !strings.Contains(report.String(), "of row 2 is") || !strings.Contains(report.String(), "counted from the last one") {
+					t.Errorf("positions %d to %d with a fault: %v", tt.first, tt.last, report)
+				}
+			}
+		}
+	}
+}
+
 // TestAbsoluteTablesExtreme: any finite numbers give a report that JSON has.
 func TestAbsoluteTablesExtreme(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))

@@ -378,7 +378,11 @@ func (r *AbsoluteReport) String() string {
 			}
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "  positions  from %d on", r.First)
+		direction := "on"
+		if r.Descending {
+			direction = "down"
+		}
+		fmt.Fprintf(&b, "  positions  from %d %s", r.First, direction)
 		if r.Step != 1 {
 			fmt.Fprintf(&b, ", times %s", number(r.Step))
 		}

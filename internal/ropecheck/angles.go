@@ -155,7 +155,7 @@ func (c *checker) tables(s *spec, angles Angles, tokens []int) (cos, sin []float
 				positions = append(positions, c.position(s, a, t))
 			}
 		}
-		if rotary.CosSin(cos, sin, positions) != nil {
+		if rotary.CosSinAxes(cos, sin, positions) != nil {
 			return nil, nil, false
 		}
 		// Far from its center, the decay of xPos is no finite number.

@@ -161,7 +161,7 @@ func newSpec(c *Candidate, index int, d *Data, axes int) (*spec, error) {
 		if axes > 1 || used == 1 {
 			n := len(positions) / used * (s.dim / 2)
 			cos := make([]float32, 2*n)
-			if err := rotary.CosSin(cos[:n], cos[n:], positions); err != nil {
+			if err := rotary.CosSinAxes(cos[:n], cos[n:], positions); err != nil {
 				return nil, argument.Error(posenc.ErrPosition, function, "data.Positions", "refused", "positions that %s takes (%v)", name, err)
 			}
 		}

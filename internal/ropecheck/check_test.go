@@ -288,7 +288,7 @@ func FuzzCheck(f *testing.F) {
 			if rotary, err := posenc.NewRotary(config()); err == nil {
 				at := slices.Concat(d.Positions, d.Positions, d.Positions, make([]int32, 3*d.Tokens))
 				for _, axes := range []int{1, 2, 3} {
-					if posenc.Rotate(rotary.At(at[:axes*d.Tokens]), posenc.View[float32]{Data: d.After, Heads: d.Heads}) == nil {
+					if posenc.Rotate(rotary.AtAxes(at[:axes*d.Tokens]), posenc.View[float32]{Data: d.After, Heads: d.Heads}) == nil {
 						break
 					}
 				}
@@ -379,6 +379,40 @@ func TestLargeData(t *testing.T) {
 				t.Errorf("%s, want %q", r, tt.text)
 			}
 		})
+	}
+}
+
+// Tokens that the engine left out are zero after the rotation: they are named, whichever and how many they are.
+func TestZeroTokens(t *testing.T) {
+	positions := append(positionsOf(16), 1000, 1001, 5001, 5002, 5003, 9999)
+	for _, zero := range [][2]int{{1, 1}, {5, 7}, {0, 10}, {11, 21}, {3, 21}, {0, 19}, {0, 20}, {1, 21}, {1, 20}} {
+		for _, kind := range []ropecheck.ElementType{ropecheck.Float32, ropecheck.BFloat16} {
+			d := rotated(llama, positions, 4)
+			clear(d.After[zero[0]*4*llama.HeadDim : (zero[1]+1)*4*llama.HeadDim])
+			d.Type, d.After = kind, narrowed(d.After, kind)
+			want := fmt.Sprintf("Tokens %d to %d: all elements are zero.", zero[0], zero[1])
+			if zero[0] == zero[1] {
+				want = fmt.Sprintf("Token %d: all elements are zero.", zero[0])
+			}
+			r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: llama}))
+			if c := r.Candidates[0]; c.Verdict != ropecheck.Differs || !strings.Contains(c.Text, want) || strings.Contains(r.String(), "scale of its own") {
+				t.Errorf("%v: want %q: %v", kind, want, r)
+			}
+		}
+	}
+	// With another fault beside it.
+	d := rotated(llama, positions, 4)
+	clear(d.After[8*4*llama.HeadDim:])
+	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: changed(llama, func(c *posenc.RotaryConfig) { c.Base = 10000 })}))
+	if c := r.Candidates[0]; c.Verdict != ropecheck.Differs || !strings.Contains(c.Text, "Tokens 8 to 21: all elements are zero.") || !strings.Contains(c.Text, "base 500000") {
+		t.Errorf("with another base: %v", r)
+	}
+	// Padding says nothing, and is named.
+	d = rotated(llama, positions, 4)
+	clear(d.Before[20*4*llama.HeadDim:])
+	clear(d.After[20*4*llama.HeadDim:])
+	if r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: llama})); r.Candidates[0].Verdict != ropecheck.Agrees || !strings.Contains(r.String(), "Tokens 20 to 21 are zero before and after the rotation.") {
+		t.Errorf("with padding: %v", r)
 	}
 }
 
@@ -583,7 +617,7 @@ func random(seed uint64, n int) []float32 {
 // rotateBy rotates rows in place.
 func rotateBy(x []float32, cfg posenc.RotaryConfig, positions []int32, heads int) {
 	r := testkit.Must(posenc.NewRotary(cfg))
-	if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: heads}); err != nil {
+	if err := posenc.Rotate(r.AtAxes(positions), posenc.View[float32]{Data: x, Heads: heads}); err != nil {
 		panic(err)
 	}
 }

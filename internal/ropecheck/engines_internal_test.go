@@ -126,7 +126,7 @@ func TestEngines(t *testing.T) {
 		}
 		// posenc rounds correctly: no engine has its bits.
 		data.After = slices.Clone(data.Before)
-		testkit.NoError(t, posenc.Rotate(testkit.Must(posenc.NewRotary(config)).At(c.Positions), posenc.View[float32]{Data: data.After, Heads: c.Heads}))
+		testkit.NoError(t, posenc.Rotate(testkit.Must(posenc.NewRotary(config)).AtAxes(c.Positions), posenc.View[float32]{Data: data.After, Heads: c.Heads}))
 		if got := Engines(data, r); got != nil {
 			t.Errorf("of posenc: named %q", got)
 		}

@@ -532,7 +532,7 @@ func positionFaults() []fault {
 			}
 			return at(e, axis, t)
 		}))},
-		{"positions in bfloat16", ropecheck.RoundingAspect, func(e *port) string {
+		{"positions in bfloat16", ropecheck.PositionsAspect, func(e *port) string {
 			if e.axes != nil || e.kind != ropecheck.Float32 || e.xpos != nil {
 				return ""
 			}

@@ -349,6 +349,13 @@ func plural(noun string, list []int) string {
 	return capital(Plural(noun, len(list))) + " " + RangesText(list)
 }
 
+func pluralAre(noun string, list []int) string {
+	if len(list) == 1 {
+		return plural(noun, list) + " is"
+	}
+	return plural(noun, list) + " are"
+}
+
 // partText says what was done to some heads of some tokens.
 func (c *checker) partText(s *spec, where string, tokens, heads []int) (text string, cost float64) {
 	zero := true

@@ -318,6 +318,11 @@ func (c *checker) comparison(s *spec) Comparison {
 		}
 		result.Arithmetics = c.nearest(t)
 		result.Faults = c.roundingFaults(t, result.Verdict)
+		if slices.ContainsFunc(result.Faults, func(f Fault) bool { return f.Aspect == PositionsAspect }) {
+			result.Verdict = Differs
+			residual, _ := c.residualBy(t, ExactAngles, t.tables)
+			result.Residual = finite(residual)
+		}
 	default:
 		result.Verdict = Differs
 		best := c.trials[0]

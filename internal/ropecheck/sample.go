@@ -2,6 +2,7 @@ package ropecheck
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -13,8 +14,70 @@ const (
 	sampleHeads   = 8
 )
 
-// run makes the report.
+// run makes the report. Where nothing explains that tokens are zero after the rotation, it is one of the others.
 func (c *checker) run() *Report {
+	r := c.runAll()
+	zero, padding := c.zeroTokens()
+	if len(padding) > 0 && len(padding) < c.data.Tokens {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s zero before and after the rotation.", pluralAre("token", padding)))
+	}
+	explained := slices.ContainsFunc(r.Hypotheses[0].Faults, func(f Fault) bool { return f.Aspect == PartAspect })
+	if others := c.data.Tokens - len(zero) - len(padding); len(zero) > 0 && others > 0 && !explained {
+		return c.runWithout(zero, r)
+	}
+	return r
+}
+
+// zeroTokens are the tokens that are zero after the rotation, and of them the ones that are so before.
+func (c *checker) zeroTokens() (zero, padding []int) {
+	d := c.data
+	size := d.Heads * d.HeadDim
+	nothing := func(v float32) bool { return v == 0 }
+	noise := func(v float32) bool { return math.Abs(float64(v)) < 4*d.Type.ulp(0) }
+	all := func(x []float32, is func(v float32) bool) bool {
+		return !slices.ContainsFunc(x, func(v float32) bool { return !is(v) })
+	}
+	for t := range d.Tokens {
+		before, after := d.Before[t*size:][:size], d.After[t*size:][:size]
+		switch {
+		case d.Stored != nil || !all(after, nothing): // codes may be 0 of small numbers
+		case all(before, nothing):
+			padding = append(padding, t)
+		case !all(before, noise):
+			zero = append(zero, t)
+		}
+	}
+	return zero, padding
+}
+
+// runWithout makes the report of the tokens that are not zero; all is the one of all tokens.
+func (c *checker) runWithout(zero []int, all *Report) *Report {
+	var tokens, heads []int
+	for t := range c.data.Tokens {
+		if !slices.Contains(zero, t) {
+			tokens = append(tokens, t)
+		}
+	}
+	for h := range c.data.Heads {
+		heads = append(heads, h)
+	}
+	part := c.rows(tokens, heads)
+	part.Progress = c.data.Progress
+	r := (&checker{data: &part, axes: c.axes, candidates: c.candidates}).runAll()
+	r.Tokens, r.Type = all.Tokens, all.Type
+	text := plural("token", zero) + ": all elements are zero."
+	r.Notes = append(r.Notes, text+" What follows is of the other tokens, and counts these alone.")
+	for i := range r.Candidates {
+		one := &r.Candidates[i]
+		one.Verdict, one.Residual = Differs, all.Candidates[i].Residual
+		one.Faults = append([]Fault{{PartAspect, "rotated", "zero", text}}, one.Faults...)
+		one.Text = fmt.Sprintf("This is not its rotation. %s Of the other tokens: %s", text, one.Text)
+	}
+	return r
+}
+
+// runAll makes the report of all tokens alike.
+func (c *checker) runAll() *Report {
 	r, sample := c.search()
 	if sample == nil || len(sample.compared) == 0 {
 		return r

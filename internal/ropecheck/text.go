@@ -439,13 +439,34 @@ func (c *checker) roundingFaults(t *trial, verdict Verdict) (list []Fault) {
 	case BFloat16InvFreq, Float16InvFreq, BFloat16Pos, Float16Pos, BFloat16Angles, Float16Angles:
 		if exact, _ := c.residualBy(t, ExactAngles, t.tables); exact > 2*t.residual && !c.explains(exact) || exact > 8*t.residual ||
 			c.bounds != nil && !c.holds(&trial{spec: t.spec, fit: t.fit, angles: ExactAngles, tables: t.tables, factor: t.factor, residual: exact}) {
-			list = append(list, Fault{RoundingAspect, string(Float32Angles), string(t.angles), anglesText[t.angles]})
+			aspect, text := RoundingAspect, anglesText[t.angles]
+			if kind, ok := positionRoundings[t.angles]; ok { // a token may get the rotation of another
+				aspect, text = PositionsAspect, text+c.roundedPosition(t, kind)
+			}
+			list = append(list, Fault{aspect, string(Float32Angles), string(t.angles), text})
 		}
 	}
 	if t.tables != Float32Tables && c.kind == Float32 {
 		list = append(list, Fault{RoundingAspect, string(Float32Tables), string(t.tables), fmt.Sprintf("Cosines and sines are rounded to %s.", t.tables)})
 	}
 	return list
+}
+
+// positionRoundings are the angles of positions that are rounded.
+var positionRoundings = map[Angles]ElementType{BFloat16Pos: BFloat16, Float16Pos: Float16, BFloat16Angles: BFloat16, Float16Angles: Float16}
+
+// roundedPosition names the first position that a type does not have.
+func (c *checker) roundedPosition(t *trial, kind ElementType) string {
+	positions := t.positions
+	if positions == nil {
+		positions = c.data.Positions
+	}
+	for i, p := range positions {
+		if p += int32(t.positionOffset); kind.round(float32(p)) != float32(p) {
+			return fmt.Sprintf(" Token %d rotates by position %v, not %d.", i%c.data.Tokens, kind.round(float32(p)), p)
+		}
+	}
+	return ""
 }
 
 var anglesText = map[Angles]string{
@@ -470,9 +491,12 @@ var productsText = map[Products]string{
 	RoundedProducts:  "each product and the sum are rounded to 16 bits",
 }
 
-// sentences say how near an arithmetic comes.
-func (a *Arithmetic) sentences(kind ElementType) string {
-	text := fmt.Sprintf("%s Cosines and sines are %s, %s: ", anglesText[a.Angles], a.Tables, productsText[a.Products])
+// sentences say how near an arithmetic comes. A fault may have said how angles are rounded.
+func (a *Arithmetic) sentences(kind ElementType, faults []Fault) string {
+	text := fmt.Sprintf("Cosines and sines are %s, %s: ", a.Tables, productsText[a.Products])
+	if !slices.ContainsFunc(faults, func(f Fault) bool { return f.Got == string(a.Angles) }) {
+		text = anglesText[a.Angles] + " " + text
+	}
 	if a.Equal == 1 {
 		return text + "all rotated elements have the same bits."
 	}
@@ -515,7 +539,7 @@ func (c *checker) describeComparison(s *spec, t *trial, r *Comparison) string {
 		if r.Verdict == Differs {
 			parts = append(parts, "Apart from that:")
 		}
-		parts = append(parts, r.Arithmetics[0].sentences(c.kind))
+		parts = append(parts, r.Arithmetics[0].sentences(c.kind, r.Faults))
 	}
 	return strings.Join(parts, " ")
 }

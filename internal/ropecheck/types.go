@@ -193,7 +193,7 @@ type Comparison struct {
 	Verdict Verdict `json:"verdict"`
 
 	// Faults is what differs from the candidate. If Verdict is Agrees, it has only roundings
-	// that make a rotation coarser than its elements, for example positions in bfloat16.
+	// that make a rotation coarser than its elements, for example frequencies in bfloat16.
 	Faults []Fault `json:"faults,omitempty"`
 
 	// Residual is the residual of the candidate without faults, with the best rounding.

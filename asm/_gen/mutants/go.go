@@ -21,7 +21,7 @@ var goMutants = []group{
 	{"go/fence", "absolute/sinusoidal_rows.go", tests{names: "TestCases", packages: "./absolute"}, []fault{
 		{"sinusoidal", "rows of an embedding are written without a fence", `table.End()`, ``},
 	}},
-	{"go/fence", "rotateinto.go", fenceTests, []fault{
+	{"go/fence", "internal/rope/into.go", fenceTests, []fault{
 		{"rotate-into", "RotateInto ends without a fence", `if nonTemporal {; kernels.FenceStores(dispatch.Implementation())`, `if false {; kernels.FenceStores(dispatch.Implementation())`},
 	}},
 	{"go/upper-halves", "kernels/upperhalves.go", upperHalvesTests, []fault{

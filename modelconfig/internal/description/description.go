@@ -22,12 +22,16 @@ type Description struct {
 	BaseUnread    bool // transformers 5 does not read the base
 	ScalingUnread bool // transformers 5 does not read the rule
 
+	Axes    int        // of positions by the description, also such as no pair takes; 0: it does not say
+	Tower   bool       // tokens are the patches of an image
 	Patches PatchOrder // of a vision tower
 	Traps   []string   // names of those that its type has
 
 	QueryScale     *posenc.QueryScaling // nil: none
 	ScalesRotating bool                 // QueryScale is for layers that rotate, not for the others
 	ScalingTensor  string               // tensor with learned scales of queries; "": none
+
+	DualChunk struct{ ChunkSize, LocalSize, OriginalPositions int } // of dual chunk attention; 0: none
 }
 
 // Layer is a hidden layer: the name of its kind, which need not be one of Model.kinds if it does

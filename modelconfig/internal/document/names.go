@@ -103,7 +103,7 @@ func SubjectOf(key string) subject {
 	switch {
 	case namesRope(key, words), has("rot", "theta", "neox"), next(freq, base), next(base, freq):
 		return AboutRotation
-	case has("alibi", "xpos", "nope", "ntk", "yarn", "fope", "sinusoidal"), next([]string{"relative"}, []string{"position"}),
+	case has("alibi", "xpos", "nope", "ntk", "yarn", "fope", "logn", "sinusoidal"), next([]string{"relative"}, []string{"position"}),
 		next([]string{"position", "pos"}, []string{"bias", "interp", "interpolation"}), next([]string{"pe"}, []string{"type"}),
 		next([]string{"linear", "context"}, []string{"scale", "scaling"}):
 		return AboutOthers

@@ -39,6 +39,10 @@ const (
 	PatternKey      = "attention.rope_pattern"
 )
 
+// unknownKey does not advise to leave the key out: the model may need what it says.
+const unknownKey = "no such key: no converter of llama.cpp or ollama writes it in this architecture; " +
+	"set posenc.RotaryConfig directly, by the code that reads it"
+
 // checkRopeKeys fails for a key about rotary positions that llama.cpp does not have.
 func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
 	for _, key := range document.SortedKeys(r.keys) {
@@ -51,12 +55,12 @@ func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
 		case isRope && slices.Contains(GgufRopeKeys, known), strings.HasPrefix(key, r.prefix) && (isOllamas(rest, arch.Sliding != nil) || ofTower(rest)):
 		case arch.Compressed && key == r.name(CompressBaseKey), arch.RopePattern && key == r.name(PatternKey):
 		case isRope || subject == document.AboutRotation:
-			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", "no such key: no converter of llama.cpp or ollama writes it; set posenc.RotaryConfig directly, by the code that reads it")
+			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", unknownKey)
 		case subject == document.AboutOthers && key == r.name("attention.max_alibi_bias"):
 			bias := r.number("attention.max_alibi_bias", 0)
 			r.failIf(bias != 0, document.ErrContradiction, "attention.max_alibi_bias", bias, "0: ALiBi beside rotary positions is not read (set posenc.RotaryConfig directly)")
 		case subject == document.AboutOthers:
-			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", "no such key: no converter of llama.cpp or ollama writes it; set posenc.RotaryConfig directly, by the code that reads it")
+			r.err = document.ValueError(document.ErrUnknown, "GGUF", document.Quoted(key), "set", unknownKey)
 		}
 	}
 }
@@ -79,7 +83,8 @@ func (r *ggufReader) checkTensors(arch *models.GGUFArchitecture) {
 	for _, name := range document.SortedKeys(r.tensors) {
 		tower := strings.HasPrefix(name, "v.") || strings.HasPrefix(name, "a.") || strings.HasPrefix(name, "mm.")
 		r.failIf(strings.Contains(name, "rope_") && !tower && !slices.Contains(factorTensors, name),
-			document.ErrUnknown, "tensors", document.Quoted(name), "no such tensor, because llama.cpp does not read it; set posenc.RotaryConfig directly")
+			document.ErrUnknown, "tensors", document.Quoted(name),
+			"no such tensor, because llama.cpp does not read it; set posenc.RotaryConfig directly")
 	}
 }
 
@@ -180,7 +185,8 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 	attention := r.number(factorKey, 1)
 	mscale := r.number(mscaleKey, 0)
 	r.failIf(mscale != 0 && (!yarn || mscale != p.MScaleAllDim) || mscale == 0 && p.MScaleAllDim != 0 && r.written(multiplierKey) != multiplierKey,
-		document.ErrContradiction, mscaleKey, mscale, "mscale_all_dim, which is %v, with type yarn; set posenc.RotaryConfig directly", p.MScaleAllDim)
+		document.ErrContradiction, mscaleKey, mscale,
+		"mscale_all_dim, which is %v, with type yarn; set posenc.RotaryConfig directly", p.MScaleAllDim)
 	for _, key := range numbers {
 		v := r.number(prefix+key, 0)
 		r.failIf(v != 0 && !yarn, document.ErrContradiction, prefix+key, v, "no such key where rope.scaling.type is %s, or type yarn", document.Quoted(kind))
@@ -196,7 +202,8 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *models.GGUFArchitecture, kind st
 	derived := 1 + 0.1*math.Log(max(s.factor, 1))
 	if arch.AttentionOfYaRN {
 		r.failIf(s.attention != 1 && !(math.Abs(s.attention-derived) <= 1e-6*derived),
-			document.ErrContradiction, "rope.scaling.attn_factor", s.attention, "1 or 1 + 0.1·ln(factor) = %.7g, because ollama uses the latter; set posenc.RotaryConfig directly", derived)
+			document.ErrContradiction, "rope.scaling.attn_factor", s.attention,
+			"1 or 1 + 0.1·ln(factor) = %.7g, because ollama uses the latter; set posenc.RotaryConfig directly", derived)
 		s.attention, p.AttentionMultiplier = 1, 1
 	}
 	r.failIf(attention != 1 && !(math.Abs(attention-derived) <= 1e-6*derived),
@@ -230,7 +237,9 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 	s.freqs, s.short, s.long = r.tensor(freqsTensor), r.tensor(shortTensor), r.tensor(longTensor)
 	parts := r.integer(splitKey, 0)
 	r.failIf(s.freqs == nil && s.short == nil && s.long == nil && (arch.Freqs || arch.LongRoPE) && len(r.tensors) < parts,
-		document.ErrValue, "tensors", document.ListText(len(r.tensors)), "the %d tensors that %s counts: those of all parts of the file, one of which may have frequency factors", parts, splitKey)
+		document.ErrValue, "tensors", document.ListText(len(r.tensors)),
+		"the %d tensors that %s counts: those of all parts of the file, one of which may have frequency factors", parts,
+		splitKey)
 	r.failIf(s.freqs != nil && !arch.Freqs,
 		document.ErrContradiction, freqsTensor, "set", "no such tensor, because llama.cpp does not use it in this architecture; set posenc.RotaryConfig directly")
 	r.failIf(s.short != nil && !arch.LongRoPE,
@@ -242,7 +251,9 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 	r.failIf(kind == "longrope" && s.short == nil, document.ErrValue, "rope.scaling.type", kind, "the tensors %s and %s with it", shortTensor, longTensor)
 	length := r.integer("context_length", 0)
 	r.failIf(arch.AnyType && s.short == nil && s.yarn == nil && s.factor == 1 && length > s.originalSize,
-		document.ErrValue, shortTensor+" and "+longTensor, "missing", "these tensors of the file, since context_length %d is above rope.scaling.original_context_length %d", length, s.originalSize)
+		document.ErrValue, shortTensor, "missing",
+		"it and %s, since context_length %d is above rope.scaling.original_context_length %d", longTensor, length,
+		s.originalSize)
 	r.failIf(s.short != nil && s.originalSize == 0,
 		document.ErrValue, "rope.scaling.original_context_length", "missing", "this key or context_length, which %s needs", longTensor)
 	r.failIf((s.freqs != nil || s.short != nil) && (s.yarn != nil || s.alpha != 0),
@@ -253,7 +264,8 @@ func (r *ggufReader) factors(s *ggufScaling, arch *models.GGUFArchitecture, kind
 func (r *ggufReader) resize(s *ggufScaling, rotaryDim, most int) {
 	for i, factors := range []*[]float64{&s.freqs, &s.short, &s.long} {
 		n := len(*factors)
-		r.failIf(*factors != nil && n != most/2, document.ErrValue, factorTensors[i], document.ListText(n), "%d factors, one for each pair", most/2)
+		r.failIf(*factors != nil && n != most/2, document.ErrValue, factorTensors[i], document.ListText(n),
+			"%d factors, one for each pair", most/2)
 		*factors = (*factors)[:min(n, rotaryDim/2)]
 	}
 }
@@ -283,6 +295,9 @@ func (r *ggufReader) model(m *description.Description, arch *models.GGUFArchitec
 	base := r.base("rope.freq_base", cmp.Or(unwritten.Base, 10000))
 	scaling := r.scaling(arch, unwritten)
 	layout, axes := r.layoutAndAxes(arch, rotaryDim, unwritten.Sections)
+	if axes != nil {
+		m.Axes = max(3, int(slices.Max(axes))+1) // time, height and width, also without pairs
+	}
 	r.failIf(arch.PlainBase && (base != 10000 || scaling.factor != 1 || scaling.yarn != nil || scaling.attention != 1),
 		document.ErrContradiction, "rope.freq_base or rope.scaling", "set", "base 10000 without scaling, because llama.cpp takes no other in this architecture; set posenc.RotaryConfig directly")
 	slides, windowed := r.sliding(arch, count)

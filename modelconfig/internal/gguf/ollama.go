@@ -89,15 +89,23 @@ func (r *ggufReader) checkOllama(arch *models.GGUFArchitecture) {
 		first := r.name(of.Key)
 		for _, other := range of.Names {
 			v, has := r.keys[r.prefix+other]
-			r.failIf(has && sameText(v) != sameText(r.keys[first]), document.ErrContradiction, other, v, "%v as %s says, or only one of the two", r.keys[first], first)
+			r.failIf(has && sameText(v) != sameText(r.keys[first]), document.ErrContradiction, other, v,
+				"%v as %s says, or only one of the two", r.keys[first], first)
 		}
 	}
 	factor := r.number(slidingFactorKey, 1)
-	r.failIf(factor != 1 && factor != 0, document.ErrContradiction, slidingFactorKey, factor, "1, because layers with a window are not scaled; set posenc.RotaryConfig directly")
+	r.failIf(factor != 1 && factor != 0, document.ErrContradiction, slidingFactorKey, factor,
+		"1, because layers with a window are not scaled; set posenc.RotaryConfig directly")
 	interleaved := r.flag(interleavedKey, arch.Axes == models.InterleavedAxes)
-	r.failIf(interleaved != (arch.Axes == models.InterleavedAxes), document.ErrContradiction, interleavedKey, interleaved, "%t in this architecture; set posenc.RotaryConfig.Axes", !interleaved)
-	r.failIf(r.has(normalizedKey) && !r.has("rope.freq_base"), document.ErrValue, "rope.freq_base", "missing", "the base: in files that ollama converted it is not the one of llama.cpp (rotary_emb_base of the model's config.json, mostly 1000 or 10000)")
-	r.failIf(arch.QueryScale == models.QueriesUnscaled && r.written("attention.temperature_scale") == "rope.scaling_beta", document.ErrContradiction, "rope.scaling_beta", "set", "no such key, because queries are not scaled in this architecture")
+	r.failIf(interleaved != (arch.Axes == models.InterleavedAxes), document.ErrContradiction, interleavedKey,
+		interleaved, "%t in this architecture; set posenc.RotaryConfig.Axes", !interleaved)
+	r.failIf(r.has(normalizedKey) && !r.has("rope.freq_base"), document.ErrValue, "rope.freq_base", "missing",
+		"the base: in files that ollama converted it is not the one of llama.cpp (rotary_emb_base of the model's "+
+			"config.json, mostly 1000 or 10000)")
+	r.failIf(
+		arch.QueryScale == models.QueriesUnscaled && r.written("attention.temperature_scale") == "rope.scaling_beta",
+		document.ErrContradiction, "rope.scaling_beta", "set",
+		"no such key, because queries are not scaled in this architecture")
 }
 
 // sameText is the same for lists that differ in a last 0: sections have three values or four.
@@ -109,7 +117,8 @@ func sameText(v any) string {
 func (r *ggufReader) checkPart(key string, headDim, rotaryDim int) {
 	part := r.number(key, 0)
 	r.failIf(part != 0 && math.Abs(part*float64(headDim)-float64(rotaryDim)) >= 1,
-		document.ErrContradiction, key, part, "%.7g, which is %d of %d elements", float64(rotaryDim)/float64(max(headDim, 1)), rotaryDim, headDim)
+		document.ErrContradiction, key, part, "%.7g, which is %d of %d elements",
+		float64(rotaryDim)/float64(max(headDim, 1)), rotaryDim, headDim)
 }
 
 // unwritten returns what ollama takes for keys that its converter left out, where it made the file.
@@ -128,7 +137,8 @@ func (r *ggufReader) unwritten(arch *models.GGUFArchitecture, count int) models.
 	}
 	given := *u
 	length := r.integer("context_length", 0)
-	if given.Factor != 0 && !(slices.Contains(u.FactorLayers, count) && r.integer(slidingWindowKey, 0) < length) && length < u.FactorLength {
+	scaled := slices.Contains(u.FactorLayers, count) && r.integer(slidingWindowKey, 0) < length
+	if !scaled && length < u.FactorLength {
 		given.Factor = 0
 	}
 	return given

@@ -37,7 +37,7 @@ func Read(function string, config []byte, as string, vision bool) (*description.
 		r.Fail(document.ErrValue, "model_type", "absent", "%s", untyped(r))
 	}
 	f := typeNamed(r, modelType, as != "")
-	m := &description.Description{ModelType: modelType, Holder: holder, Kinds: map[string]description.Kind{}}
+	m := &description.Description{ModelType: modelType, Holder: holder, Tower: vision, Kinds: map[string]description.Kind{}}
 	if r.Err == nil {
 		readModel(r, &f, m)
 	}
@@ -112,7 +112,15 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		}
 		w := h.Text
 		holder = modelType
+		if outer, ok := r.Object(h.Within); ok && h.Within != "" {
+			r = r.Within(h.Within, outer)
+		}
 		inner, ok := r.Object(w.Key)
+		if !ok && models.HolderOf(w.Type) == nil {
+			other := modelIn(r.Keys, h.Tower.Key)
+			r.FailIf(other != "", document.ErrContradiction, other, "an object with rope parameters",
+				"no such object: the text model of %s stands in %s (or pass this one alone, with Options.Type)", modelType, w.Key)
+		}
 		switch {
 		case ok:
 			inner = h.Completed(inner)
@@ -135,6 +143,9 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		beside, inside := ropeValues(r.Keys), ropeValues(inner)
 		if h.OwnRotation {
 			beside = nil
+		}
+		if inside["rope_type"] == nil {
+			inside["rope_type"] = "default"
 		}
 		for _, key := range document.SortedKeys(beside) {
 			r.FailIf(!document.SameValue(beside[key], inside[key]),
@@ -159,6 +170,31 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 	return r, holder
 }
 
+// modelIn returns the path of an object with rope parameters and a size, other than a tower and models of images
+// and sounds, or "".
+func modelIn(keys document.Object, tower string) string {
+	others := []string{"vision", "visual", "vit", "image", "audio", "speech", "codec"}
+	for _, key := range document.SortedKeys(keys) {
+		inner, ok := keys[key].(document.Object)
+		other := func(word string) bool { return slices.Contains(others, word) }
+		if !ok || key == tower || slices.ContainsFunc(document.WordsOf(key), other) {
+			continue
+		}
+		rotates, sized := false, false
+		for name, v := range inner {
+			rotates = rotates || v != nil && slices.Contains([]string{"rope_theta", "rope_scaling", "rope_parameters"}, name)
+			sized = sized || v != nil && slices.Contains([]string{"hidden_size", "num_hidden_layers"}, name)
+		}
+		if rotates && sized {
+			return key
+		}
+		if within := modelIn(inner, tower); within != "" {
+			return key + "." + within
+		}
+	}
+	return ""
+}
+
 func ropeValues(keys document.Object) document.Object {
 	values := document.Object{}
 	for _, key := range document.SortedKeys(keys) {
@@ -170,8 +206,16 @@ func ropeValues(keys document.Object) document.Object {
 			values[key] = keys[key]
 			continue
 		}
-		for inner, v := range rope {
-			if v != nil && inner != "type" && inner != "rope_type" {
+		for _, inner := range document.SortedKeys(rope) {
+			v := rope[inner]
+			if v == "mrope" { // another name, which files have beside default
+				v = "default"
+			}
+			switch {
+			case v == nil || inner == "type" && rope["rope_type"] != nil:
+			case inner == "type":
+				values["rope_type"] = v
+			default:
 				values[inner] = v
 			}
 		}
@@ -299,14 +343,12 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 		r.Fail(document.ErrUnknown, "model_type", document.Quoted(m.ModelType), "another type: this one %s", f.Refusal)
 		return
 	}
-	if f.IsTower() {
-		checkAxialHead(r, f)
-	}
 	for _, key := range f.Required {
 		list, isList := r.Lookup(key).([]any)
 		given := r.Has(key) && !(isList && len(list) == 0) || r.Has("rope_parameters."+key) || r.Has("rope_scaling."+key)
 		r.FailIf(!given, document.ErrValue, key, "absent", "a value: models of this type have no common default")
 	}
+	nulls(r, f, m.ModelType)
 	if f.PositionType != "" {
 		kind, given := r.Text("position_embedding_type")
 		if !given {
@@ -326,6 +368,7 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 			r.FailIf(!r.Has(r.Spelling(keys)), document.ErrValue, keys[0], "absent", "a value: no default is known for %s", m.ModelType)
 		}
 	}
+	unreadHeadDim(r, f)
 	layers := r.IntegerOr(f.Keys.Layers, f.Layers)
 	r.FailIf(layers < 1 || layers > models.MaxLayers, document.ErrValue, r.Spelling(f.Keys.Layers), layers, "from 1 to %d", models.MaxLayers)
 	if r.Err != nil {
@@ -373,7 +416,63 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 	if !f.IsTower() {
 		m.ContextLength = r.IntegerOr(f.Keys.Positions, f.Positions)
 	}
+	if f.DualChunk {
+		readDualChunk(r, m)
+	}
+	readOriginalLength(r, m)
 	unreadKeys(r, f, r.Keys, "")
+}
+
+// nulls fails for a null that the class of the type takes for no value.
+func nulls(r *document.Reader, f *models.ModelType, modelType string) {
+	refused, whole := models.Checked(modelType)
+	sizes := slices.Concat(f.Keys.Hidden, f.Keys.Heads, f.Keys.Layers, f.Keys.Positions, refused, []string{"num_hidden_layers"})
+	if f.Latent {
+		sizes = append(sizes, "qk_nope_head_dim")
+	}
+	for _, key := range sizes {
+		v, given := r.Keys[key]
+		r.FailIf(given && v == nil, document.ErrValue, key, "null", "a value, or no such key: the class of this model type takes no null")
+	}
+	if !whole {
+		return
+	}
+	hidden, heads := r.IntegerOr(f.Keys.Hidden, f.Hidden), r.IntegerOr(f.Keys.Heads, f.Heads)
+	r.FailIf(heads > 0 && hidden%heads != 0, document.ErrValue, r.Spelling(f.Keys.Hidden), hidden, "a multiple of %s, which is %d, as the class of this model type does", r.Spelling(f.Keys.Heads), heads)
+}
+
+// readOriginalLength checks the trained length beside the rope parameters, where no rule has read it. Most rules
+// do not depend on it.
+func readOriginalLength(r *document.Reader, m *description.Description) {
+	n, given := r.Integer("original_max_position_embeddings")
+	for _, k := range m.Kinds {
+		dynamic := k.Rule.Described.Name == "dynamic NTK"
+		r.FailIf(given && dynamic, document.ErrUnknown, "original_max_position_embeddings", n,
+			"no such key beside rope_type dynamic, which begins at max_position_embeddings in transformers, and here in vLLM")
+	}
+}
+
+// readDualChunk reads the chunks of Qwen2.5 1M. Programs that do so read no rule of the rope parameters then.
+func readDualChunk(r *document.Reader, m *description.Description) {
+	const key = "dual_chunk_attention_config"
+	if _, ok := r.Object(key); !ok {
+		return
+	}
+	size := func(name string, least, most int) int {
+		n, ok := r.Integer(key + "." + name)
+		value := document.KindOf(r.Lookup(key + "." + name))
+		r.FailIf(!ok || n < least || n > most, document.ErrValue, key+"."+name, value, "from %d to %d", least, most)
+		return n
+	}
+	m.DualChunk.ChunkSize = size("chunk_size", 1, 1<<30)
+	m.DualChunk.LocalSize = size("local_size", 0, m.DualChunk.ChunkSize-1)
+	if original := key + ".original_max_position_embeddings"; r.Has(original) {
+		m.DualChunk.OriginalPositions = size("original_max_position_embeddings", 1, math.MaxInt32)
+	}
+	for _, k := range m.Kinds {
+		r.FailIf(k.Rule.Described.Name != "default", document.ErrContradiction, key, "an object",
+			"no such key together with a rule of the rope parameters, which programs with dual chunk attention do not read")
+	}
 }
 
 // headDim returns the elements of a head, and the key that they come from.
@@ -400,6 +499,7 @@ func headDimOf(r *document.Reader, f *models.ModelType, k *models.KindDefaults, 
 			return r.IntegerOr(f.Keys.HeadDim, 0), key
 		}
 		if _, null := r.Keys[key]; null && r.Err == nil {
+			r.FailIf(f.Latent || f.Heads == 0 && !r.Has(r.Spelling(f.Keys.Heads)), document.ErrValue, key, "null", "a number, or no such key")
 			return hiddenByHeads(r, f)
 		}
 	}
@@ -468,7 +568,8 @@ func readKind(r, rope *document.Reader, f *models.ModelType, k *models.KindDefau
 	if f.Axes != nil && f.Axes.Implied != nil {
 		r.FailIf(rotaryDim%8 != 0, document.ErrValue, dimKey, dim, "a multiple of 8, whose pairs have the axes of the code of this type")
 	}
-	cfg.Axes = readAxes(f, rope, rotaryDim/2)
+	axes, count := readAxes(f, rope, rotaryDim/2)
+	cfg.Axes, m.Axes = axes, max(m.Axes, count)
 	p := models.RopeParameters{
 		Reader: rope, Model: r, Type: f, Kind: k,
 		RopeType: ropeType, HeadDim: dim, HeadDimKey: dimKey, RotaryDim: rotaryDim, Base: base, Partial: partial,
@@ -514,6 +615,8 @@ func baseOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefault
 	}
 	base, source = given.Or(k.Base), strings.TrimSuffix(rope.Path, ".")
 	r.FailIf(!given.Given && f.Positions == 0, document.ErrValue, "rope_theta", "absent", "a value: no default is known for this type")
+	block := rope.OfKind || len(f.Kinds) == 0 && r.Has("rope_parameters")
+	rope.FailIf(k.NeedsBase && block && !given.Given, document.ErrValue, "rope_theta", "absent", "a base, which the class of this model type needs in rope parameters that a file has")
 	if rope.OfKind && !given.Given && k.BlockBase != 0 {
 		base = k.BlockBase
 	}
@@ -543,6 +646,7 @@ func baseOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefault
 func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
 	factor := document.Value{}
 	factor.Agree(rope, "partial_rotary_factor")
+	rope.FailIf(k.NeedsPart && rope.OfKind && !factor.Given, document.ErrValue, "partial_rotary_factor", "absent", "%v, or another part: without it the class of this model type takes 1", k.Partial)
 	key, n, counted := cmp.Or(f.CountKey, "rotary_dim"), 0, false
 	if f.Latent {
 		// HeadDim is already the rotary part of a head. Some configurations give its size as
@@ -550,14 +654,20 @@ func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDe
 		factor.Agree(r, "partial_rotary_factor")
 		nope := r.IntegerOr([]string{"qk_nope_head_dim"}, f.NoPEDim)
 		whole := r.IntegerOr([]string{"head_dim"}, cmp.Or(f.WholeDim, headDim)) // the head of Q, in some files
-		if factor.Given && factor.Number != 1 && factor.Number != float64(headDim)/float64(headDim+nope) && factor.Number != float64(headDim)/float64(whole) {
+		switch {
+		case !factor.Given || factor.Number == 1:
+		case !f.PartOfQ:
+			factor.Fail(document.ErrContradiction, "1: in this model type all of qk_rope_head_dim rotates")
+		case factor.Number != float64(headDim)/float64(headDim+nope) && factor.Number != float64(headDim)/float64(whole):
 			factor.Fail(document.ErrContradiction, "1 or %d of %d elements, by qk_rope_head_dim and qk_nope_head_dim", headDim, headDim+nope)
 		}
 		rope.FailIf(ropeType == "proportional", document.ErrUnknown, "rope_type", document.Quoted(ropeType), "another rule: no model of latent attention has this one (use posenc.RotaryConfig with InvFreq)")
 		factor, rotaryDim, partial = document.Value{}, headDim, 1
 	} else {
 		beside := document.Value{}
-		for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percent", "rotary_percentage", "rotary_emb_fraction"} {
+		for _, key := range f.PartKeys {
+			_, given := r.Keys[key]
+			r.FailIf(given && r.Keys[key] == nil && !f.WholeHead(), document.ErrValue, key, "null", "a number, or no such key")
 			beside.Agree(r, key)
 		}
 		switch {
@@ -618,12 +728,35 @@ func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDe
 		}
 		refuse(document.ErrContradiction, "%d: models of this type rotate whole heads (posenc.RotaryConfig can rotate a part)", whole)
 	}
+	if !f.Latent && r.Err == nil {
+		unreadParts(r, f, headDim, rotaryDim, partial)
+	}
 	return rotaryDim, partial
+}
+
+var allPartKeys = []string{
+	"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percent", "rotary_percentage", "rotary_emb_fraction",
+}
+
+// unreadParts fails for a part that the code of the type does not read and that is not the one that rotates.
+func unreadParts(r *document.Reader, f *models.ModelType, headDim, rotaryDim int, partial float64) {
+	for _, key := range allPartKeys {
+		n, given := r.Number(key)
+		switch {
+		case !given || slices.Contains(f.PartKeys, key) || n == partial || int(float64(headDim)*n) == rotaryDim:
+		case f.WholeHead():
+			r.Fail(document.ErrContradiction, key, n, "1: models of this type rotate whole heads (posenc.RotaryConfig can rotate a part)")
+		default:
+			r.Fail(document.ErrUnknown, key, n, "%v, the part that rotates, or no such key: the code of this type does not read it", float64(rotaryDim)/float64(headDim))
+		}
+	}
 }
 
 // layoutOf returns the usual layout, or another by a key that says whether pairs are interleaved.
 func layoutOf(r *document.Reader, key string, usual, interleaved posenc.Layout) posenc.Layout {
 	is := usual != posenc.HalfSplit
+	v, given := r.Keys[key]
+	r.FailIf(is && given && v == nil, document.ErrValue, key, "null", "true or false: programs take null for either")
 	switch set := key != "" && r.Flag(key, is); {
 	case key == "" || set == is:
 		return usual
@@ -648,7 +781,13 @@ func positionKeys(r *document.Reader, f *models.ModelType) {
 		}
 	}
 	r.MustBe(halves, document.ErrContradiction, fmt.Sprintf(layout, halves), "is_neox_style")
+	r.Integer("original_max_position_embeddings") // before positionKind, which takes a text for a kind
 	positionKind(r, f)
+	r.MustBe(true, document.ErrUnknown, "true or no such key: the code of LFM2 rotates, with it or without it", "use_pos_enc")
+	if !f.DualChunk {
+		r.MustLack("no such key: programs have dual chunk attention for Qwen 2 and 3 only (posenc.DualChunk has its positions)",
+			"dual_chunk_attention_config")
+	}
 	r.MustLack("null: xPos is not read from configurations", "rotary_emb_scale_base")
 	if !slices.ContainsFunc(f.Kinds, func(k models.KindDefaults) bool { return k.HeadDimKey != "" }) {
 		single, _ := r.Object("per_layer_config")
@@ -656,7 +795,7 @@ func positionKeys(r *document.Reader, f *models.ModelType) {
 			r.MustLack("no such key: all heads of this model type have the same size (use posenc.RotaryConfig)", "per_layer_config."+number+".head_dim")
 		}
 	}
-	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio"} {
+	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio", "interpolate_factor"} {
 		n := r.NumberOr(key, 1)
 		r.FailIf(n != 1 && key != f.BaseRatio && key != f.FactorKey, document.ErrUnknown, key, n, "1 or absent for this model type; use rope_scaling or posenc.RotaryConfig")
 	}
@@ -749,11 +888,17 @@ func isTowerItself(r *document.Reader, h *models.Holder) bool {
 	return has(t.Keys.Layers, usual.Layers) || has(t.Keys.Heads, usual.Heads)
 }
 
-func checkAxialHead(r *document.Reader, f *models.ModelType) {
-	dim, ok := r.Integer("head_dim")
-	if !ok || f.Keys.HeadDim[0] != "head_dim" {
+// unreadHeadDim fails for a head_dim that the code does not read and that is not what it computes.
+func unreadHeadDim(r *document.Reader, f *models.ModelType) {
+	given, ok := r.Integer("head_dim")
+	read := slices.Contains(f.Keys.HeadDim, "head_dim")
+	if !ok || f.Latent || read != f.IsTower() {
 		return
 	}
-	hidden, _ := hiddenByHeads(r, f)
-	r.FailIf(dim != hidden, document.ErrContradiction, "head_dim", dim, "%s/%s, which is %d", f.Keys.Hidden[0], f.Keys.Heads[0], hidden)
+	dim, _ := hiddenByHeads(r, f)
+	by := r.Spelling(f.Keys.Hidden) + "/" + r.Spelling(f.Keys.Heads)
+	if !f.IsTower() && len(f.Keys.HeadDim) > 0 { // under another name
+		dim, by = headDimOf(r, f, &models.KindDefaults{}, nil)
+	}
+	r.FailIf(r.Err == nil && given != dim, document.ErrContradiction, "head_dim", given, "%s, which is %d", by, dim)
 }

@@ -19,14 +19,15 @@ func unreadKeys(r *document.Reader, f *models.ModelType, keys document.Object, p
 		if v == nil || r.Seen[key] {
 			continue
 		}
-		harmless := IsHarmless(name) || slices.Contains(f.Unread, key) ||
-			f.OriginalPositions != 0 && key == "original_max_position_embeddings" // some rules alone read it
+		harmless := IsHarmless(name) || slices.Contains(f.Unread, key)
 		switch subject := document.SubjectOf(name); {
 		case harmless:
 		case subject == document.AboutRotation:
 			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v), "no such key: models of this type do not have it (use posenc.RotaryConfig if it matters)")
-		case subject == document.AboutOthers && v != false:
+		case (subject == document.AboutOthers || GoesByPositions(name)) && v != false:
 			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v), "false or no such key: models of this type do not have it (leave it out if the model's own code does not read it)")
+		case subject == document.AboutKind && v == false && switchesPositions(name) && !f.IsTower():
+			r.Fail(document.ErrNotRotary, document.KeyName(key), false, "true or no such key (leave it out if the model's own code does not read it)")
 		case subject == document.AboutKind && !isNumber(v) && v != false && !f.IsTower():
 			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v), "\"rope\" or no such key for this model type (leave it out if the model's own code does not read it)")
 		case !isOff(v):
@@ -45,6 +46,31 @@ func unreadKeys(r *document.Reader, f *models.ModelType, keys document.Object, p
 	}
 }
 
+// switchesPositions reports whether a key switches positions on and off, and not those of another kind.
+func switchesPositions(name string) bool {
+	words := document.WordsOf(name)
+	others := []string{"abs", "absolute", "learned", "learnable", "trainable", "relative", "rel", "sinusoidal", "sine", "mid", "token", "type"}
+	return slices.Contains([]string{"use", "uses", "apply", "enable", "enabled", "has", "add", "with"}, words[0]) &&
+		!slices.ContainsFunc(words, func(w string) bool { return slices.Contains(others, w) })
+}
+
+// GoesByPositions reports whether a key names what else in attention goes by positions: a scale of queries (attn_temperature_tuning,
+// floor_scale), or the base of frequencies by another name (max_period).
+func GoesByPositions(name string) bool {
+	words := append(document.WordsOf(name), "", "")
+	next := func(first, second []string) bool {
+		for i := range len(words) - 1 {
+			if slices.Contains(first, words[i]) && slices.Contains(second, words[i+1]) {
+				return true
+			}
+		}
+		return false
+	}
+	ends := slices.Contains([]string{"max", "min"}, words[0]) && slices.Contains([]string{"period", "timescale"}, words[1])
+	return ends || slices.Contains(words, "wavelength") || next([]string{"attn", "attention"}, []string{"temperature"}) ||
+		next([]string{"floor"}, []string{"scale"}) || next([]string{"position", "positions"}, []string{"mode"})
+}
+
 // unreadKeysBeside fails for such a key beside a text model, unless the text model has it too.
 func unreadKeysBeside(r *document.Reader, part string, inner document.Object) {
 	for _, key := range document.SortedKeys(r.Keys) {
@@ -53,7 +79,7 @@ func unreadKeysBeside(r *document.Reader, part string, inner document.Object) {
 		if v == nil || object || isOff(v) || isNumber(v) && document.SubjectOf(key) == document.AboutKind || IsHarmless(key) || document.NamesRotation(key) || document.SameValue(v, inner[key]) {
 			continue
 		}
-		if known := positionKeyNear(key); known != "" || document.SubjectOf(key) == document.AboutOthers {
+		if known := positionKeyNear(key); known != "" || document.SubjectOf(key) == document.AboutOthers || GoesByPositions(key) {
 			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v), "no such key beside %s, the text model, where nothing reads it", part)
 		}
 	}

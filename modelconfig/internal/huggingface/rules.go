@@ -85,7 +85,7 @@ func merged(parameters, scaling *document.Reader) *document.Reader {
 			v := from.Keys[key]
 			before := both[key]
 			rope.FailIf(before != nil && v != nil && !document.SameValue(before, v), document.ErrContradiction, key, document.KindOf(v), "the value in %s, which is %s", strings.TrimSuffix(parameters.Path, "."), document.KindOf(before))
-			if v != nil {
+			if v != nil || before == nil {
 				both[key] = v
 			}
 		}
@@ -120,7 +120,7 @@ func hintOf(key string) string {
 	case "extrapolation_factor":
 		return "no such key: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)"
 	case "mrope_section":
-		return "no such key: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)"
+		return noAxes
 	case "alpha":
 		return "factor: alpha is HunYuan's (use frequency.NTKAlpha)"
 	case "full_attention", "sliding_attention":
@@ -128,6 +128,10 @@ func hintOf(key string) string {
 	}
 	return ""
 }
+
+// noAxes is what errors say of positions of several axes in a type that has one.
+const noAxes = "no such key: models of this type have one axis of positions. A draft head for a model of several axes is read " +
+	"with Options.Type \"qwen2_5_vl_text\", or \"qwen3_vl_text\" if its sections are interleaved (or set Axes in posenc.RotaryConfig)"
 
 func KeysOfRopeType(name string) (keys []string, known bool) {
 	for _, t := range RopeTypes {
@@ -183,6 +187,8 @@ func ropeTypeOf(rope *document.Reader, f *models.ModelType) string {
 	}
 	known, ok := KeysOfRopeType(ropeType)
 	if !ok {
+		several := ropeType == "mrope" || ropeType == "xdrope"
+		rope.FailIf(several, document.ErrUnknown, "rope_type", document.Quoted(ropeType), noAxes)
 		rope.Fail(document.ErrUnknown, "rope_type", document.Quoted(ropeType), "one of %q, or use posenc.RotaryConfig with InvFreq", RopeTypeNames())
 		return ""
 	}
@@ -246,6 +252,11 @@ func ruleOf(p *models.RopeParameters) description.Rule {
 func yarnOf(p *models.RopeParameters, factor float64, hasFactor bool) description.Rule {
 	original := p.OriginalPositions(1)
 	if !hasFactor {
+		const expected = "the number by which rope_type yarn scales; null stands for the ratio of max_position_embeddings to " +
+			"a smaller original_max_position_embeddings"
+		_, null := p.Keys["factor"]
+		p.FailIf(!null, document.ErrValue, "factor", "absent", expected)
+		p.FailIf(original == p.Positions, document.ErrValue, "factor", "null", expected)
 		factor = float64(p.Positions) / float64(original)
 	}
 	n := p.IntegerOr([]string{"max_position_embeddings"}, p.Positions)
@@ -308,9 +319,10 @@ func llama3Of(p *models.RopeParameters, factor float64) description.Rule {
 	return description.AnyLength("llama3", frequency.Llama3, p.RotaryDim, p.Base, parameters)
 }
 
-func readAxes(f *models.ModelType, rope *document.Reader, pairs int) []uint8 {
+// readAxes returns the axis of each pair and the number of axes: of some of them there may be no pair.
+func readAxes(f *models.ModelType, rope *document.Reader, pairs int) (axes []uint8, count int) {
 	if f.Axes == nil {
-		return nil
+		return nil, 0
 	}
 	sections, key := f.Sections, "mrope_section"
 	for _, spelling := range []string{"mrope_section", "xdrope_section"} {
@@ -333,7 +345,7 @@ func readAxes(f *models.ModelType, rope *document.Reader, pairs int) []uint8 {
 		sections = implied
 	}
 	if rope.Err != nil || sections == nil {
-		return nil
+		return nil, 0
 	}
 	sum := 0
 	for _, n := range sections {
@@ -344,11 +356,11 @@ func readAxes(f *models.ModelType, rope *document.Reader, pairs int) []uint8 {
 	}
 	if sum != pairs || len(sections) != rule.Count && rule.Count != 0 {
 		rope.Fail(document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "%s pairs that add up to all %d of a head", map[bool]string{true: "three counts of", false: "counts of"}[rule.Count == 3], pairs)
-		return nil
+		return nil, 0
 	}
 	axes, err := rule.Of(sections)
 	rope.FailIf(err != nil, document.ErrValue, key, document.Shortened(fmt.Sprint(sections)), "valid sections (%v)", err)
-	return axes
+	return axes, len(sections)
 }
 
 // unknownKeys fails for the first key that is in none of the lists.

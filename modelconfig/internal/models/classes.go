@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Reuse is about files that give a model_type whose own code is another: their architectures, or the classes
-// of their auto_map, say whose code it is. Source: the packages of testdata/reused, or the files of the models.
+// Reuse is about files with code that transformers does not have for their model_type: their architectures, or the
+// classes of their auto_map, say whose code it is. Source: the packages of testdata/reused, or the files of the models.
 type Reuse struct {
 	Type    string   // the model_type of the files
 	Classes []string // in architectures or auto_map; "file." stands for all classes of a file in auto_map

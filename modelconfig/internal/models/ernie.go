@@ -5,8 +5,8 @@ var ernieModels = Vendor{
 		{Name: "ernie4_5", Hidden: 1024, Heads: 16, HeadDim: 128, Layers: 18, Positions: 131072, Base: 5e5, Layout: interleaved},
 		{Name: "ernie4_5_moe", Hidden: 2560, Heads: 20, Layers: 28, Positions: 131072, Base: 5e5, Layout: interleaved},
 		{Name: "paddleocr_vl_text", Hidden: 1024, Heads: 16, HeadDim: 128, Layers: 18, Positions: 131072, Base: 5e5, Axes: &sectionsInOrder, Sections: []int{16, 24, 24}},
-		{Name: "ernie4_5_vl_moe_text", Hidden: 2560, Heads: 20, Layers: 28, Positions: 131072, Base: 5e5, Layout: interleaved, Axes: &alternatingSections, Sections: []int{22, 22, 20}, Traps: []string{"mrope_of_ernie_alternates"}},
-		{Name: "ernie4_5_moe_vl", Hidden: 2560, Heads: 20, Layers: 28, Positions: 131072, Base: 5e5, Layout: interleaved, Axes: &alternatingSections, Sections: []int{22, 22, 20}, Check: ernieAxes, Traps: []string{"mrope_of_ernie_alternates"}},
+		{Name: "ernie4_5_vl_moe_text", Hidden: 2560, Heads: 20, Layers: 28, Positions: 131072, Base: 5e5, Layout: interleaved, Axes: &alternatingSections, Sections: []int{22, 22, 20}, Rule: defaultRuleOnly, Traps: []string{"mrope_of_ernie_alternates"}},
+		{Name: "ernie4_5_moe_vl", Hidden: 2560, Heads: 20, Layers: 28, Positions: 131072, Base: 5e5, Layout: interleaved, Axes: &alternatingSections, Sections: []int{22, 22, 20}, Check: ernieAxes, Rule: defaultRuleOnly, Traps: []string{"mrope_of_ernie_alternates"}},
 	},
 	Towers: []ModelType{
 		{Name: "ernie4_5_vl_moe_vision", Hidden: 1280, Heads: 16, Layers: 32, Keys: qwenTower, Arrangement: rowsThenColumns},

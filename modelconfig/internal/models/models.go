@@ -15,9 +15,11 @@ package models
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
@@ -57,17 +59,21 @@ type ModelType struct {
 	Base                                      float64
 	BaseKeys                                  []string // Spellings of the base beside the rope parameters; nil: rope_theta
 	NoBaseKey                                 bool
+	NeedsBase                                 bool                          // as of KindDefaults
 	BaseRatio                                 string                        // a key that multiplies the base
 	BaseUnread, ScalingUnread                 func(r *document.Reader) bool // keys that transformers 5 does not read
 
-	Part      float64 // default of partial_rotary_factor; 0: heads rotate whole, even where the key says otherwise
-	RotaryDim int     // default of rotary_dim, for types that count elements
-	CountKey  string  // another name of rotary_dim
-	Spread    bool    // pairs are as of a head that rotates whole; the first ones rotate
-	Trailing  bool    // the rotated elements are the last of the head
-	Latent    bool    // latent attention: the head is its rotary part, and YaRN scales the softmax too
-	NoPEDim   int     // latent: default of qk_nope_head_dim
-	WholeDim  int     // latent: default of head_dim, where the class has one for all of Q's head
+	Part      float64  // default of partial_rotary_factor; 0: heads rotate whole, even where the key says otherwise
+	PartKeys  []string // spellings of the part beside the rope parameters; nil: partial_rotary_factor
+	NoPartKey bool     // the part is read from the rope parameters alone, or from rotary_dim
+	RotaryDim int      // default of rotary_dim, for types that count elements
+	CountKey  string   // another name of rotary_dim
+	Spread    bool     // pairs are as of a head that rotates whole; the first ones rotate
+	Trailing  bool     // the rotated elements are the last of the head
+	Latent    bool     // latent attention: the head is its rotary part, and YaRN scales the softmax too
+	NoPEDim   int      // latent: default of qk_nope_head_dim
+	WholeDim  int      // latent: default of head_dim, where the class has one for all of Q's head
+	PartOfQ   bool     // latent: partial_rotary_factor may be the rotary part of Q's head
 
 	Layout    posenc.Layout // 0: half-split; of latent attention InterleavedToHalfSplit
 	LayoutKey string        // a key that is false where the layout is half-split
@@ -100,6 +106,7 @@ type ModelType struct {
 	FactorKey         string   // a factor beside the rope parameters, which rule reads
 	Absent            string   // the rope parameters of a configuration without any, as JSON
 	Inverse           bool     // pairs turn the other way
+	DualChunk         bool     // programs read dual_chunk_attention_config
 	Learned           string   // the tensor of weights by which frequencies are multiplied
 
 	// Variant is a type whose code files take in which VariantKey is above 0.
@@ -142,6 +149,7 @@ type LayerTypesRule struct {
 	Words       []string                                 // in order of the alphabet: Key lists one of them for each layer
 	List        string                                   // a key that lists the layers of full attention; without it they are of type all
 	All         string                                   // the type of all layers
+	Unrotated   []string                                 // other types of layers that do not rotate
 	Custom      func(r *document.Reader, n int) []string // another rule
 }
 
@@ -212,6 +220,7 @@ type Holder struct {
 	Name string
 	Also []string // other types whose values are the same
 
+	Within     string                            // an object that published files have around all models
 	Text       Part                              // the text model; without a Type, the file must have it and its type
 	AnyText    bool                              // it is of the type that it gives; else the class has one type, and reads nothing of another
 	AbsentText string                            // its keys, as JSON, where the file has no text model and the class has other defaults than its type
@@ -280,6 +289,8 @@ type KindDefaults struct {
 	Scaled          bool       // rope_scaling is about this kind
 	Unscaled        bool       // the rule of the rope parameters is not about this kind
 	Absent          string     // the rope parameters of a configuration without any, as JSON
+	NeedsBase       bool       // rope_theta has to be in rope parameters that the file has
+	NeedsPart       bool       // partial_rotary_factor has to be in the kind's own object
 	AttentionFactor float64    // default of attention_factor; 0: derived
 	Like            *ModelType // whose heads layers of this kind have; nil: those of the model's own type
 }
@@ -292,7 +303,7 @@ func (f *ModelType) KindsOrOne() []KindDefaults {
 	if len(f.Kinds) > 0 {
 		return f.Kinds
 	}
-	return []KindDefaults{{Base: f.Base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true}}
+	return []KindDefaults{{Base: f.Base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true, NeedsBase: f.NeedsBase}}
 }
 
 // Spellings are the names of keys, the one that errors name first; nil: the usual name; empty: none.
@@ -322,6 +333,7 @@ const (
 var (
 	rowByRow      = &description.PatchOrder{RowByRow: true}
 	rowByRowFrom1 = &description.PatchOrder{First: 1, RowByRow: true}
+	computedHead  = &Spellings{HeadDim: []string{}} // from hidden_size and num_attention_heads, even where there is a head_dim
 	qwenTower     = &Spellings{Heads: []string{"num_heads", "num_attention_heads"}, Layers: []string{"depth", "num_hidden_layers"}}
 )
 
@@ -333,6 +345,26 @@ const (
 	relative    = "relative positions, a bias of the attention scores"
 	noPositions = "none"
 )
+
+// checked lists what classes of transformers refuse: lines of null, a key and the types that take no null for it, and of
+// whole and the types whose hidden_size has to be a multiple of num_attention_heads even where there is a head_dim.
+// testdata/transformers/survey.py writes it.
+//
+//go:embed checked.txt
+var checked string
+
+// Checked returns the keys for which the class of a type takes no null, and whether it needs whole heads in hidden_size.
+func Checked(modelType string) (noNull []string, whole bool) {
+	for line := range strings.Lines(checked) {
+		switch words := strings.Fields(line); {
+		case words[0] == "whole":
+			whole = slices.Contains(words[1:], modelType)
+		case slices.Contains(words[2:], modelType):
+			noNull = append(noNull, words[1])
+		}
+	}
+	return noNull, whole
+}
 
 // IsTower reports whether a type is a vision tower. Its kind of position embeddings is about
 // the learned ones that it adds to patches besides the rotation (pos_emb_type of Kimi).
@@ -360,6 +392,9 @@ func (t *ModelType) WithDefaults() ModelType {
 	f.Plan = t.layersPlan()
 	if f.BaseKeys == nil && !t.NoBaseKey {
 		f.BaseKeys = []string{"rope_theta"}
+	}
+	if f.PartKeys == nil && !t.NoPartKey {
+		f.PartKeys = []string{"partial_rotary_factor"}
 	}
 	headDim := "head_dim"
 	if t.Latent {
@@ -395,7 +430,17 @@ func (t *ModelType) layersPlan() plan {
 		p = func(r *document.Reader, n int) []description.Layer { return named(rule.types(r, n), t.Rotating...) }
 	case rule != nil:
 		p = func(r *document.Reader, n int) []description.Layer {
-			return named(typesOf(r, n, rule.types), t.Rotating...)
+			return named(typesOf(r, n, rule.types, t.knownLayers()...), t.Rotating...)
+		}
+	}
+	if rule == nil {
+		all := p
+		p = func(r *document.Reader, n int) []description.Layer {
+			layers := all(r, n)
+			if !r.Seen["layer_types"] { // which changes nothing then
+				typesOf(r, len(layers), func(*document.Reader, int) []string { return nil }, t.knownLayers()...)
+			}
+			return layers
 		}
 	}
 	switch t.Indexers {
@@ -411,6 +456,28 @@ func (t *ModelType) layersPlan() plan {
 		}
 		return layers
 	}
+}
+
+// knownLayers returns the types of layers that layer_types of a type may have.
+func (t *ModelType) knownLayers() (known []string) {
+	for _, k := range t.Kinds {
+		known = append(known, k.LayerType)
+	}
+	known = append(known, t.Rotating...)
+	if rule := t.LayerTypes; rule != nil {
+		known = append(known, rule.Unrotated...)
+		known = append(known, cmp.Or(rule.Full, "full_attention"), rule.Others, rule.All)
+		for _, letter := range strings.Trim(rule.Pattern+rule.Letters, "()") {
+			if letter < rune(len(letters)) {
+				known = append(known, letters[letter])
+			}
+		}
+	} else if known == nil {
+		known = attentions
+	}
+	known = slices.DeleteFunc(slices.Clone(known), func(kind string) bool { return kind == "" })
+	slices.Sort(known)
+	return slices.Compact(known)
 }
 
 func (t *LayerTypesRule) types(r *document.Reader, n int) []string {

@@ -45,10 +45,10 @@ func rotatingWhere(n int, rotates func(i int) bool) []description.Layer {
 	return layers
 }
 
-var layerTypes = []string{
-	"full_attention", "sliding_attention", "chunked_attention", "linear_attention", "conv", "hybrid",
-	"compressed_sparse_attention", "heavily_compressed_attention", "moe", "mlp",
-	"indexed_attention", "hybrid_sliding", "reference_sliding_attention", "minimax_m3_sparse",
+// attentions are the types of layers with attention.
+var attentions = []string{
+	"full_attention", "sliding_attention", "chunked_attention", "window_attention", "indexed_attention", "compressed_sparse_attention",
+	"heavily_compressed_attention", "minimax_m3_sparse", "hybrid", "hybrid_sliding", "reference_sliding_attention",
 }
 
 // letters stand for types of layers in LayerTypesRule.Pattern.
@@ -84,8 +84,8 @@ func named(types []string, rotating ...string) []description.Layer {
 	return layers
 }
 
-// typesOf reads layer_types (or its older name), or takes the types that the class takes.
-func typesOf(r *document.Reader, n int, absent func(r *document.Reader, n int) []string) []string {
+// typesOf reads layer_types (or its older name), of the known types, or takes the types that the class takes.
+func typesOf(r *document.Reader, n int, absent func(r *document.Reader, n int) []string, known ...string) []string {
 	key := r.Spelling([]string{"layer_types", "layers_block_type"})
 	types, ok := r.Texts(key)
 	if !ok {
@@ -100,8 +100,10 @@ func typesOf(r *document.Reader, n int, absent func(r *document.Reader, n int) [
 			types[i] = "full_attention"
 		case "mamba", "recurrent":
 			types[i] = "linear_attention"
+		case "deepseek_sparse_attention", "qwen_sparse_attention":
+			types[i] = "indexed_attention"
 		}
-		r.FailIf(!slices.Contains(layerTypes, types[i]), document.ErrUnknown, fmt.Sprintf("%s[%d]", key, i), document.Quoted(t), "one of %q", layerTypes)
+		r.FailIf(!slices.Contains(known, types[i]), document.ErrUnknown, fmt.Sprintf("%s[%d]", key, i), document.Quoted(t), "one of %q, the layers of this model type", known)
 	}
 	return types
 }
@@ -111,6 +113,7 @@ func interval(r *document.Reader, key string, absent int) int {
 	if ok && every >= 1 {
 		return every
 	}
+	r.FailIf(isNull(r, key), document.ErrValue, key, "null", "a number, or no such key, which means %d", absent)
 	r.FailIf(ok, document.ErrValue, key, every, "at least 1")
 	return absent
 }
@@ -176,7 +179,7 @@ func exaone4Layers(r *document.Reader, n int) []description.Layer {
 		}
 		r.FailIf(pattern == "" || strings.Trim(pattern[:min(n, len(pattern))], "LG") != "", document.ErrValue, key, document.Quoted(pattern), "the letters L and G")
 		return either(n, "full_attention", "sliding_attention", func(i int) bool { return pattern != "" && pattern[i%len(pattern)] == 'G' })
-	}), "sliding_attention")
+	}, description.FullAttention, description.SlidingAttention), description.SlidingAttention)
 }
 
 func gemma3Layers(r *document.Reader, n int) []string {
@@ -185,11 +188,16 @@ func gemma3Layers(r *document.Reader, n int) []string {
 
 // gemma4Layers: the last layer has full attention, even where the list says otherwise.
 func gemma4Layers(r *document.Reader, n int) []description.Layer {
-	types := typesOf(r, n, func(_ *document.Reader, n int) []string { return patterned("(SSSSSF)", n) })
+	types := typesOf(r, n, func(_ *document.Reader, n int) []string { return patterned("(SSSSSF)", n) }, description.FullAttention, description.SlidingAttention)
 	if len(types) > 0 {
 		types[n-1] = "full_attention"
 	}
 	return named(types)
+}
+
+// olmoHybridLayers: every fourth layer attends, of fewer than four the last.
+func olmoHybridLayers(_ *document.Reader, n int) []string {
+	return either(n, description.FullAttention, linearAttention, func(i int) bool { return i%4 == 3 || n < 4 && i == n-1 })
 }
 
 func recurrentBlocks(r *document.Reader, n int) []string {
@@ -216,7 +224,7 @@ func cohereMoE(r *document.Reader, n int) []description.Layer {
 		return either(n, "full_attention", "sliding_attention", func(i int) bool {
 			return i < dense && (i+1)%prefix == 0 || i >= dense && (i-dense+1)%rest == 0
 		})
-	}), "sliding_attention")
+	}, description.FullAttention, description.SlidingAttention), description.SlidingAttention)
 	kinds, ok := r.Texts("mlp_layer_types")
 	if ok && !r.OneEach("mlp_layer_types", len(kinds), n) || r.Err != nil {
 		return nil
@@ -444,7 +452,7 @@ func deepSeekV4Layers(r *document.Reader, n int) []description.Layer {
 			}
 		}
 		return types
-	}))
+	}, description.SlidingAttention, quarter, "heavily_compressed_attention"))
 	for i, layer := range layers {
 		layers[i].Kind, layers[i].Indexer = "compress", layer.Kind == quarter
 		if layer.Kind == "sliding_attention" {
@@ -480,6 +488,9 @@ func roFormer(r *document.Reader) {
 // beamRope: layers with full attention do not rotate.
 func beamRope(r *document.Reader) {
 	r.MustLack("null: in this type, layers of full attention do not rotate", "rope_parameters.full_attention")
+	rope, given := r.Object("rope_parameters")
+	_, there := rope["full_attention"]
+	r.FailIf(given && !there, document.ErrValue, "rope_parameters.full_attention", "absent", "null, which the code of this type looks for")
 }
 
 // sparseAttention: MiniMax M3 has the sizes of its indexers in an object of their own.
@@ -581,6 +592,11 @@ func slidingWindow(r *document.Reader) {
 	r.FailIf(isNull(r, "sliding_window"), document.ErrNotRotary, "sliding_window", "null", "a number: layers without a window do not rotate")
 }
 
+// windowGiven: without a window no layer rotates but dense ones.
+func windowGiven(r *document.Reader) {
+	r.FailIf(isNull(r, "sliding_window"), document.ErrUnknown, "sliding_window", "null", "a number: without a window the code of this type rotates no layers but dense ones")
+}
+
 func baichuan7B(r *document.Reader) {
 	hidden := r.IntegerOr([]string{"hidden_size"}, 4096)
 	r.FailIf(hidden != 4096, document.ErrNotRotary, "hidden_size", hidden, "4096 (the 7B models): the others have %s", ALiBi)
@@ -595,12 +611,61 @@ func zamba2(r *document.Reader) {
 	r.FailIf(dim*heads != 2*hidden, document.ErrContradiction, "attention_head_dim", dim, "2*hidden_size/num_attention_heads, of %d and %d", hidden, heads)
 }
 
-// longcatAttentions: a layer has two attentions. Beside num_layers, num_hidden_layers counts attentions.
+// longcatAttentions: a layer has two attentions. Beside num_layers, num_hidden_layers counts attentions; alone it counts them
+// in transformers, and layers in SGLang.
 func longcatAttentions(r *document.Reader, n int) []description.Layer {
 	r.FailIf(n > MaxLayers/2, document.ErrValue, "num_layers", n, "from 1 to %d", MaxLayers/2)
 	attentions := r.IntegerOr([]string{"num_hidden_layers"}, 2*n)
-	r.FailIf(r.Has("num_layers") && attentions != 2*n, document.ErrContradiction, "num_hidden_layers", attentions, "2*num_layers, which is %d", 2*n)
+	r.FailIf(attentions != 2*n && !r.Has("num_layers"), document.ErrValue, "num_layers", "absent", "the number of layers: some programs take num_hidden_layers, which is %d, for it, others for the number of attentions, of which a layer has two", attentions)
+	r.FailIf(attentions != 2*n, document.ErrContradiction, "num_hidden_layers", attentions, "2*num_layers, which is %d", 2*n)
 	return everyLayer(r, 2*n)
+}
+
+// headOfRotaryPart: transformers makes its angles for head_dim elements.
+func headOfRotaryPart(r *document.Reader) {
+	checkLatentHead(r, r.IntegerOr([]string{"qk_rope_head_dim"}, 64), "qk_rope_head_dim")
+}
+
+// headOf64: the same, and without a head_dim for 64.
+func headOf64(r *document.Reader) {
+	headOfRotaryPart(r)
+	dim := r.IntegerOr([]string{"qk_rope_head_dim"}, 64)
+	r.FailIf(dim != 64 && !r.Has("head_dim"), document.ErrValue, "head_dim", "absent", "%d, as qk_rope_head_dim: without it transformers makes angles for 64 elements", dim)
+}
+
+// headOfBothParts: the same, of which partial_rotary_factor is the part that rotates.
+func headOfBothParts(r *document.Reader) {
+	scaling, _ := r.Object("rope_scaling")
+	r.FailIf(len(scaling) > 0 && scaling["partial_rotary_factor"] == nil, document.ErrUnknown, "rope_scaling", "an object", "rope_parameters: to rope_scaling the class adds no partial_rotary_factor, and then makes angles for whole heads")
+	checkLatentHead(r, r.IntegerOr([]string{"qk_rope_head_dim"}, 64)+r.IntegerOr([]string{"qk_nope_head_dim"}, 64), "qk_rope_head_dim and qk_nope_head_dim")
+}
+
+func checkLatentHead(r *document.Reader, dim int, by string) {
+	r.FailIf(isNull(r, "head_dim"), document.ErrValue, "head_dim", "null", "%d, by %s, or no such key", dim, by)
+	given, ok := r.Integer("head_dim")
+	r.FailIf(ok && given != dim, document.ErrContradiction, "head_dim", given, "%d, by %s", dim, by)
+}
+
+// unlisted: the class has no such key.
+func unlisted(r *document.Reader) {
+	for _, key := range []string{"layer_types", "layers_block_type"} {
+		v, given := r.Keys[key]
+		r.FailIf(given, document.ErrUnknown, key, document.KindOf(v), "no such key: the class of this model type computes the types of its layers")
+	}
+}
+
+// sectionsGiven: rope parameters that a file has need sections.
+func sectionsGiven(r *document.Reader) {
+	rope, given := r.Object("rope_parameters")
+	r.FailIf(given && rope["mrope_section"] == nil, document.ErrValue, "rope_parameters.mrope_section", "absent", "three counts of pairs, which the class of this model type needs in rope parameters that a file has")
+}
+
+// countedPart: transformers reads no part, other programs rotary_dim.
+func countedPart(r *document.Reader) {
+	for _, key := range []string{"rope_parameters.partial_rotary_factor", "rope_scaling.partial_rotary_factor"} {
+		n := r.NumberOr(key, 1)
+		r.FailIf(n != 1, document.ErrUnknown, key, n, "1 or no such key: the code of this type does not read it (rotary_dim counts the elements that rotate)")
+	}
 }
 
 // chatGLM: three generations of models have this type. ChatGLM2 divides positions by
@@ -620,6 +685,21 @@ func chatGLM(r *document.Reader) {
 	case r.IntegerOr([]string{"num_layers", "num_hidden_layers"}, 28) == 28 && !strings.Contains(name, "chatglm3"):
 		r.Fail(document.ErrContradiction, "rope_ratio", ratio, "1, or chatglm3 in _name_or_path, which is %s: models of 28 layers are ChatGLM3, whose base it multiplies, or ChatGLM2, whose positions it divides (for that use frequency.Linear)", document.Quoted(name))
 	}
+}
+
+// qwenBase: the code of Qwen 1 reads rotary_emb_base, vLLM rope_theta, and some files have both.
+func qwenBase(r *document.Reader) {
+	theta, given := r.Number("rope_theta")
+	base := r.NumberOr("rotary_emb_base", 1e4)
+	r.FailIf(given && theta != base, document.ErrContradiction, "rope_theta", theta,
+		"rotary_emb_base, which is %v: the model's own code reads that, and vLLM reads rope_theta", base)
+}
+
+// gteScale: queries are multiplied by ln(tokens of the sequence)/ln(max_position_embeddings).
+func gteScale(r *document.Reader) {
+	r.Boolean("logn_attention_clip1")
+	r.MustBe(false, document.ErrUnknown, "false: the model's own code multiplies all queries of a sequence of n tokens by "+
+		"ln(n)/ln(max_position_embeddings) (remove the key, and multiply them)", "logn_attention_scale")
 }
 
 func usesMLA(r *document.Reader) {
@@ -716,7 +796,10 @@ func hyV4Layers(r *document.Reader, n int) []description.Layer {
 	for i := range layers {
 		layers[i].Indexer = has == nil && (i == 0 || i%4 == 1) || has != nil && has[i]
 	}
-	types, _ := r.Texts("layer_types")
+	types, ok := r.Texts("layer_types")
+	if ok && !r.OneEach("layer_types", len(types), n) {
+		return nil
+	}
 	for i, name := range types {
 		sparse := []string{"deepseek_sparse_attention", "sparse_attention", "sparse", "indexed_attention"}
 		r.FailIf(!slices.Contains(sparse, name), document.ErrUnknown, fmt.Sprintf("layer_types[%d]", i), document.Quoted(name), "one of %q: vLLM gives others no indexer, transformers does", sparse)

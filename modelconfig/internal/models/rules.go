@@ -21,10 +21,10 @@ func scaledByPower(*RopeParameters) *posenc.QueryScaling {
 // scaledByBeta is the scale of Ministral 3 and Mistral 4.
 func scaledByBeta(p *RopeParameters) *posenc.QueryScaling {
 	beta, ok := p.Number("llama_4_scaling_beta")
-	if !ok {
-		return nil
-	}
-	length := p.OriginalPositions(1)
+	p.FailIf(!ok, document.ErrValue, "llama_4_scaling_beta", "absent", "a number, which the class of this model type needs")
+	const key = "original_max_position_embeddings"
+	length, scaled := p.OriginalPositions(1), p.RopeType == "yarn" || p.RopeType == "llama3" || p.RopeType == "longrope" // by which programs know the length
+	p.FailIf(!scaled && !p.Has(key) && !p.Model.Has(key), document.ErrValue, key, "absent", "the length from which llama_4_scaling_beta scales queries")
 	p.FailIf(beta < 0 || beta > description.MaxBeta, document.ErrValue, "llama_4_scaling_beta", beta, "from 0 to 2^100")
 	return &posenc.QueryScaling{Beta: beta, Length: length}
 }
@@ -51,9 +51,23 @@ func scaledByLogarithm(p *RopeParameters) *posenc.QueryScaling {
 		return nil
 	}
 	p.Model.FailIf(length == 1, document.ErrValue, "attn_temperature_len", length, "at least 2, or 0 for no scale")
+	return logarithmTo(length, 0)
+}
+
+// scaledBySeqLength is the scale of Qwen 1: ln(position+1)/ln(seq_length) beyond that length.
+func scaledBySeqLength(p *RopeParameters) *posenc.QueryScaling {
+	if !p.Model.Flag("use_logn_attn", false) {
+		return nil
+	}
+	p.Model.FailIf(p.Positions < 2, document.ErrValue, "seq_length", p.Positions, "at least 2 together with use_logn_attn")
+	return logarithmTo(p.Positions, 1)
+}
+
+// logarithmTo returns the scale ln(position+offset)/ln(length) beyond a length.
+func logarithmTo(length, offset int) *posenc.QueryScaling {
 	log := elementary.Log(real(float64(max(length, 2))))
 	beta, _ := log.Quo(real(1), log).Float64()
-	return &posenc.QueryScaling{Rule: posenc.ClampedLog, Beta: beta, Length: length}
+	return &posenc.QueryScaling{Rule: posenc.ClampedLog, Beta: beta, Length: length, Offset: offset}
 }
 
 // scaledWithoutRotation is the scale of Llama 4.
@@ -74,6 +88,23 @@ func scaledWithoutRotation(p *RopeParameters) *posenc.QueryScaling {
 	}
 	r.FailIf(length < 1, document.ErrValue, "floor_scale", length, "at least 1")
 	return &posenc.QueryScaling{Beta: beta.Or(0.1), Length: length, Offset: 1}
+}
+
+// scaledDraft is the scale of the draft of Muse Spark, in layers without a window.
+func scaledDraft(p *RopeParameters) *posenc.QueryScaling {
+	const floorKey, scaleKey, layersKey = "attn_temperature_tuning_floor_scale", "attn_temperature_tuning_q_scale_constant", "attn_temperature_tuning_layers"
+	r := p.Model
+	length, hasLength := r.Integer(floorKey)
+	beta, hasBeta := r.Number(scaleKey)
+	layers, _ := r.Text(layersKey)
+	windows := r.Lookup("global_attn_cfg")
+	if !hasLength || !hasBeta || layers != "global" {
+		return nil
+	}
+	r.FailIf(windows != nil && windows != "all", document.ErrUnknown, "global_attn_cfg", document.KindOf(windows), "\"all\" or no such key together with %s: layers with a window do not scale (use posenc.QueryScaling for the others)", layersKey)
+	r.FailIf(length < 1, document.ErrValue, floorKey, length, "at least 1")
+	r.FailIf(beta < 0 || beta > description.MaxBeta, document.ErrValue, scaleKey, beta, "from 0 to 2^100")
+	return &posenc.QueryScaling{Rule: posenc.ClampedLog, Beta: beta, Length: length, Offset: 1}
 }
 
 // RopeParameters are the numbers that a rule takes.
@@ -121,13 +152,20 @@ func (p *RopeParameters) AttentionFactor() float64 {
 	if factor, ok := p.Positive("attention_factor"); ok {
 		return factor
 	}
+	if p.RopeType != "yarn" {
+		return 0
+	}
+	// A class with a base of its own for such objects derives the factor in them.
+	p.FailIf(p.OfKind && p.Kind.AttentionFactor != 0 && p.Kind.BlockBase != 0, document.ErrValue, "attention_factor", "absent", "a number: without it transformers derives one here, the model's own code has %v", p.Kind.AttentionFactor)
 	return p.Kind.AttentionFactor
 }
 
-// nomicDynamicNTK: the factor is for sequences beyond max_trained_positions.
+// nomicDynamicNTK: the factor is for sequences beyond max_trained_positions. Rules of rope parameters go by
+// max_position_embeddings.
 func nomicDynamicNTK(p *RopeParameters) description.Rule {
 	factor, ok := p.Model.Positive("rotary_scaling_factor")
 	if !ok {
+		p.Positions = p.Model.IntegerOr([]string{"max_position_embeddings"}, p.Type.Positions)
 		return description.Rule{}
 	}
 	p.Model.FailIf(p.RopeType != "default", document.ErrContradiction, "rotary_scaling_factor", factor, "no such key together with rope_type %s", p.RopeType)
@@ -149,6 +187,18 @@ func phi3SmallRule(p *RopeParameters) description.Rule {
 	for _, key := range []string{"short_mscale", "long_mscale"} {
 		p.FailIf(p.Optional(key) == 0 && p.RopeType == "longrope", document.ErrValue, key, document.KindOf(p.Lookup(key)), "a number above 0: without it the authors' code and SGLang's scale differently")
 	}
+	return description.Rule{}
+}
+
+// longRoPEOnly is of types whose class takes no other rule.
+func longRoPEOnly(p *RopeParameters) description.Rule {
+	p.FailIf(p.RopeType != "default" && p.RopeType != "longrope", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default or longrope: the class of this type has no other rule (use posenc.RotaryConfig with InvFreq)")
+	return description.Rule{}
+}
+
+// plainSections: a program that serves models of this type has no other rule for several axes.
+func plainSections(p *RopeParameters) description.Rule {
+	p.FailIf(p.RopeType != "default" && p.Has("mrope_section"), document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default together with mrope_section: vLLM refuses other rules for positions of several axes, SGLang scales (use posenc.RotaryConfig with InvFreq and Axes)")
 	return description.Rule{}
 }
 

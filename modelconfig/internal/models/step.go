@@ -5,7 +5,7 @@ var step5Indexer = &ModelType{HeadDim: 256, RotaryDim: 32, CountKey: "sparse_con
 var stepModels = Vendor{
 	Types: []ModelType{
 		{Name: "step3_text", Hidden: 7168, Heads: 64, HeadDim: 256, Layers: 61, Positions: 65536, Base: 5e5, Keys: &Spellings{Positions: []string{"max_position_embedding"}}},
-		{Name: "step3p5", Hidden: 4096, Heads: 64, HeadDim: 128, Layers: 45, Positions: 128000, Part: 1, LayerTypes: &LayerTypesRule{All: "full_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 1e4, BaseKeys: []string{"rope_theta"}}, {LayerType: "sliding_attention", Base: 1e4, BaseKeys: []string{"rope_theta"}}}, Rewrite: stepLists, Traps: []string{"bases_by_layer"}},
+		{Name: "step3p5", Hidden: 4096, Heads: 64, HeadDim: 128, Layers: 45, Positions: 128000, Part: 1, NoPartKey: true, LayerTypes: &LayerTypesRule{All: "full_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 1e4, BaseKeys: []string{"rope_theta"}}, {LayerType: "sliding_attention", Base: 1e4, BaseKeys: []string{"rope_theta"}}}, Rewrite: stepLists, Traps: []string{"bases_by_layer"}},
 		{Name: "step5", Hidden: 5120, Heads: 40, Layers: 48, Positions: 4096, Part: 1, Plan: step5Layers, Kinds: []KindDefaults{{LayerType: "full_attention", BaseKeys: []string{"rope_theta"}}, {LayerType: "sliding_attention", BaseKeys: []string{"rope_theta"}}, {LayerType: "indexer", BaseKeys: []string{"rope_theta"}, Like: step5Indexer}}, Rewrite: step5Lists, Traps: []string{"bases_by_layer", "indexers_rotate_otherwise"}},
 	},
 	Towers: []ModelType{

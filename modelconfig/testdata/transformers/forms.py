@@ -1,7 +1,7 @@
 """Forms: what transformers makes of incomplete configurations.
 
 A wrapper may leave out its text model, or some of its keys; any file may leave out some of
-rope_parameters, or have another name of a key. For every configuration class this writes what the rotary embedding then
+rope_parameters, or have another name of a key, or other sizes than the class. For every configuration class this writes what the rotary embedding then
 does, found as survey.py finds it: forms.json.gz. No weights, no network.
 
     python3 forms.py          write forms.json.gz
@@ -150,6 +150,57 @@ def alias_documents(name, cls):
             yield {"model_type": name, **needs, key: value, **further}
 
 
+SPELLINGS = {  # of sizes, by what they are
+    "hidden": ("hidden_size", "embed_dim", "n_embd", "d_model"),
+    "heads": ("num_attention_heads", "num_heads", "n_head", "n_heads", "decoder_num_attention_heads", "encoder_attention_heads"),
+    "kv": ("num_key_value_heads", "decoder_num_key_value_heads"),
+    "layers": ("num_hidden_layers", "depth", "n_layer", "n_layers", "num_layers", "decoder_num_hidden_layers", "encoder_layers"),
+}
+LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth")
+COMPUTED = ("head_dim", "layer_types", "layers_block_type", "sliding_window", "sliding_window_pattern", "full_attention_interval", "global_attn_every_n_layers", "layer_group_size")
+
+
+def size_documents(name, cls):
+    """A configuration of other sizes, with and without what the class computes from them, and with names of the part that it
+    need not read."""
+    needs = copy.deepcopy(survey.NEEDS.get(name, {}))
+    config = cls(**copy.deepcopy(needs))
+    fields = {**getattr(cls, "__dataclass_fields__", {}), **(cls.attribute_map or {})}
+    key = {what: next((k for k in spellings if k in fields), None) for what, spellings in SPELLINGS.items()}
+    start = {"model_type": name, **needs}
+    few = {key["layers"]: 3} if key["layers"] and "layer_types" not in needs else {}
+
+    def sized(hidden, heads):
+        sizes = {key["hidden"]: hidden, key["heads"]: heads, key["kv"]: heads}
+        return {**start, **few, **{k: v for k, v in sizes.items() if k and v}}
+
+    for sizes in ((768, 6), (640, 8), (2048, None), (None, 4)):
+        yield sized(*sizes)
+    for head_dim in (None, 160):
+        yield {**sized(768, 6), "head_dim": head_dim}
+    for k in ("qk_rope_head_dim", "kv_channels", "attention_head_dim", "global_head_dim", "rotary_dim"):
+        if k in fields:
+            yield {**start, **few, k: 32}
+    for k in LAYERS:
+        if k in fields or isinstance(getattr(cls, k, None), property):
+            yield {**start, k: 7}
+            yield {**start, k: None}
+    for k in ("partial_rotary_factor", "rotary_pct"):
+        for part in (0.5, None):
+            yield {**start, **few, k: part}
+    for k in COMPUTED:
+        if k in fields or k in vars(config):
+            yield {**start, **few, k: None}
+            if isinstance(vars(config).get(k), int) and k not in ("head_dim", "sliding_window"):
+                yield {**start, **few, k: 2}
+    kinds = survey.layer_list(config)
+    if few:
+        yield {**start, key["layers"]: 4, "layer_types": ["full_attention", "sliding_attention"] * 2}
+        yield {**start, key["layers"]: 3, "layer_types": ["mamba", "mlp", "attention"]}
+        if kinds:
+            yield {**start, key["layers"]: 5, "layer_types": (sorted(set(kinds)) * 5)[:5]}
+
+
 def fixed_keys(cls):
     """The parts of a configuration that are of one class, whatever model_type they give."""
     return sorted(key for key, part in (cls.sub_configs or {}).items() if part is not AutoConfig)
@@ -181,9 +232,15 @@ class Results:
         return self.of[key]
 
 
+def without_heads(entry):
+    """A result without rotated heads, of which there are enough."""
+    kinds = {kind: {k: v for k, v in record.items() if k != "k"} for kind, record in entry["kinds"].items()}
+    return {**entry, "kinds": kinds}
+
+
 def forms_of(name, cls, results):
     seen = set()
-    for documents in (wrapper_documents, rope_documents, alias_documents):
+    for documents in (wrapper_documents, rope_documents, alias_documents, size_documents):
         try:
             list_of = list(documents(name, cls))
         except Exception as e:
@@ -205,6 +262,8 @@ def forms_of(name, cls, results):
                 form["result"] = results.add(config)
                 if form["result"] is None:
                     continue
+                if documents is size_documents:
+                    form["result"] = without_heads(form["result"])
             except Exception as e:
                 form["error"] = type(e).__name__  # texts have sets of Python, in any order
             yield form

@@ -38,11 +38,11 @@ NUMBERS = {
     "attn_scale": (0.1, 0.25), "floor_scale": (16, 512), "sliding_window": (None, 16, 128), "original_max_position_embeddings": (256, 512, 4096),
     "rope_theta": (5e4, 1e6), "rope_local_base_freq": (2e4,), "compress_rope_theta": (7e4,), "rope_ratio": (2.0,), "rotary_emb_base": (3e4,), "rotary_embedding_base": (3e4,), "attn_temperature_len": (64,),
 }
-# Keys that a class does not have may stand in a file all the same.
+# Keys that a class does not have may stand in a file all the same; these, and those of other classes that speak of positions.
 FOREIGN = {"head_dim": (32, 64, 128), "rope_theta": (5e4, 1e6), "partial_rotary_factor": (0.5, 0.25), "num_key_value_heads": (1, 2), "sliding_window": (64, None), "rope_interleave": (True, False), "original_max_position_embeddings": (256,), "rotary_pct": (0.5,), "layer_types": (None,), "no_rope_layers": (None,), "use_sliding_window": (True, False)}
 # What a model needs to run beside what survey.NEEDS has.
 NEEDS = {
-    "dots1": {"n_routed_experts": 8},
+    "dots1": {"n_routed_experts": 8, "n_shared_experts": 1, "moe_intermediate_size": 64},
     "diffusion_gemma_text": {"num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 32},
     "hunyuan_v1_dense": {"head_dim": 128},
     "hunyuan_v1_moe": {"head_dim": 128},
@@ -61,8 +61,8 @@ RULES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
 class Maker:
     """Random configurations of one type."""
 
-    def __init__(self, name, cls, rng):
-        self.name, self.cls, self.rng = name, cls, rng
+    def __init__(self, name, cls, rng, others, axes):
+        self.name, self.cls, self.rng, self.others, self.axes = name, cls, rng, others, axes
         self.needs = copy.deepcopy({**survey.NEEDS.get(name, {}), **NEEDS.get(name, {})})
         self.default = survey.saved(cls(**copy.deepcopy(self.needs)))
         self.kinds = [k for k in survey.kinds(cls(**copy.deepcopy(self.needs))) if k]
@@ -111,6 +111,10 @@ class Maker:
         if self.often(0.12):
             key = pick([k for k in FOREIGN if k not in self.document])
             self.document[key] = pick(FOREIGN[key])
+        if self.often(0.12):
+            key = pick(sorted(self.others))
+            if key not in self.document and key not in self.default:
+                self.document[key] = copy.deepcopy(pick(self.others[key]))
         self.rope()
         return self.document
 
@@ -151,7 +155,7 @@ class Maker:
         pick = self.rng.choice
         p, partial = {}, 1.0
         old = {k: v for k, v in (self.default.get("rope_parameters") or {}).items() if not isinstance(v, dict)}
-        kind = pick(RULES) if self.often(0.7) else "default"
+        kind = pick(RULES) if self.often(0.4 if self.axes else 0.7) else "default"
         if self.often(0.04):
             kind = pick(("proportional", "mrope", "su", "ntk", "none", "Linear"))
         if old.get("rope_type") not in (None, "default") and self.often(0.4):
@@ -178,12 +182,11 @@ class Maker:
         if kind == "longrope":
             p["short_factor"] = [1 + self.rng.randrange(8) / 8 for _ in range(pairs)]
             p["long_factor"] = [1 + self.rng.randrange(64) / 8 for _ in range(pairs)]
-        if "mrope_section" in old and not self.often(0.15) or self.often(0.01):
+        if ("mrope_section" in old or self.axes) and not self.often(0.15) or self.often(0.01):
             first = self.rng.randrange(1, max(2, pairs - 1))
             second = self.rng.randrange(0, max(1, pairs - first))
-            p["mrope_section"] = [first, second, pairs - first - second]
-            if self.often(0.5):  # as published models have them
-                p["mrope_section"] = [pairs - 2 * (3 * pairs // 8), 3 * pairs // 8, 3 * pairs // 8]
+            q = 3 * pairs // 8  # as published models have them
+            p["mrope_section"] = pick(([first, second, pairs - first - second], [pairs - 2 * q, q, q], [q, q, pairs - 2 * q]))
         for key in ("mrope_interleaved", "llama_4_scaling_beta"):
             if key in old and self.often(0.7):
                 p[key] = old[key]
@@ -275,7 +278,8 @@ def result(config, by_trace):
             letters, records, errors = trace.trace(config)
             if set(letters) != {"?"}:
                 return {"layers": letters, "records": records, **({"unknown": errors} if errors else {})}
-            return {"stage": "layers", "error": "; ".join(errors)[:200]}
+            unknown = all("NoneType: None" in e or "no rotation" in e for e in errors)
+            return {"stage": "script" if unknown else "layers", "error": "; ".join(errors)[:200]}
         except trace.Unknown as e:
             return {"stage": "script", "error": str(e)[:200]}
         except Exception as e:
@@ -289,25 +293,64 @@ def result(config, by_trace):
     return {"layers": letters, "records": records, **({"unknown": errors} if errors else {})}
 
 
-def traceable(name, cls):
-    """Whether the model of a type runs alone."""
-    try:
-        return set("?") != set(trace.trace(cls(**copy.deepcopy({**survey.NEEDS.get(name, {}), **NEEDS.get(name, {})})))[0])
-    except Exception:
-        return False
+class Runner:
+    """Runs the models of one type: whole ones, or their rotary modules where even the class's defaults
+    do not run alone."""
+
+    def __init__(self, name, cls):
+        self.default = lambda: cls(**copy.deepcopy({**survey.NEEDS.get(name, {}), **NEEDS.get(name, {})}))
+        self.whole = self.module = None  # whether that is understood
+
+    def result(self, config):
+        if self.whole is not False:
+            found = result(config, True)
+            if "layers" in found:
+                self.whole = True
+            elif self.whole is None:
+                self.whole = "layers" in result(self.default(), True)
+            if self.whole:
+                return found
+        found = result(config, False)
+        if "layers" in found:
+            self.module = True
+        elif self.module is None:
+            self.module = "layers" in result(self.default(), False)
+        return found if self.module else {"stage": "script", "error": found["error"]}
+
+    def by(self):
+        return "trace" if self.whole else "survey" if self.module else "nothing"
 
 
-def search(name, cls, seed, each, classes, holders):
+def chain(name, known, holds):
+    """The types that hold the text model of a type, with its key in each, and its type."""
+    holders = []
+    while "text" in known.get(name, {}) and not known[name].get("kinds"):
+        text = known[name]["text"]
+        if not text["key"] or len(holders) > 3:
+            break
+        holders.append((name, text["key"]))
+        name = holds.get(name, {}).get(text["key"], text)["type"]
+    return holders, name
+
+
+def search(name, seed, each, classes, known, holds, others):
+    """name may be a type that holds a text model, at any depth."""
     rng = random.Random(f"{seed} {name}")
-    maker = Maker(name, cls, rng)
-    by_trace = traceable(name, cls)
+    holders, inner = chain(name, known, holds)
+    cls = classes[inner]
+    axes = any(k.get("axes", 1) > 1 for k in known[inner]["kinds"].values())
+    maker = Maker(inner, cls, rng, others, axes)
+    runner = Runner(inner, cls)
     found = []
-    for _ in range(each):
+    while len(found) < each or len(found) < 2 * each and 2 * sum("layers" in f for f in found) < each:
         document = maker.make()
-        if holders and rng.random() < 0.15:
-            holder, key = rng.choice(holders)
-            inner = {k: v for k, v in document.items() if k != "model_type" or rng.random() < 0.7}
-            document = {"model_type": holder, key: inner}
+        flat = holders and rng.random() < 0.06  # beside the other keys of the holder
+        if flat:
+            document["model_type"] = holders[0][0]
+        for holder, key in reversed([] if flat else holders):
+            if rng.random() < 0.3:
+                document.pop("model_type", None)
+            document = {"model_type": holder, key: document}
         entry = {"document": document}
         try:
             config = loaded(document, classes)
@@ -315,32 +358,41 @@ def search(name, cls, seed, each, classes, holders):
         except Exception as e:
             entry.update(told("config", e))
         else:
-            entry.update(result(config, by_trace))
+            entry.update(runner.result(config))
         found.append(entry)
-    return {"by": "trace" if by_trace else "survey", "found": found}
+    return {"by": runner.by(), "found": found}
+
+
+def values_of(document):
+    """The keys of all classes that speak of positions, with their values."""
+    values = {}
+    for entry in document["types"].values():
+        for key, value in entry.get("saved", {}).items():
+            if key in document["keys"] and value is not None and key not in ("rope_parameters", "rope_scaling"):
+                values.setdefault(key, [])
+                if value not in values[key]:
+                    values[key].append(value)
+    return values
 
 
 def main(seed, each, out, *names):
     classes = {n: c for n, c in survey.configurations().items() if " " not in n}
-    known = json.loads(gzip.decompress(survey.OUT.read_bytes()))["types"]
-    holders = {}
-    for name, entry in known.items():
-        text = entry.get("text")
-        if text and text["key"] and name in classes:
-            holders.setdefault(text["type"], []).append((name, text["key"]))
+    before = json.loads(gzip.decompress(survey.OUT.read_bytes()))
+    known, holds, others = before["types"], before["holds"], values_of(before)
     types = {}
     torch.set_grad_enabled(False)
-    for name in names or [n for n, e in known.items() if e.get("kinds") and n in classes]:
+    rotating = [n for n in known if n in classes and known.get(chain(n, known, holds)[1], {}).get("kinds")]
+    for name in names or rotating:
         try:
-            types[name] = search(name, classes[name], seed, int(each), classes, holders.get(name, []))
+            types[name] = search(name, seed, int(each), classes, known, holds, others)
         except Exception as e:
             print(name, type(e).__name__, str(e)[:200])
             continue
         done = [f for f in types[name]["found"] if "layers" in f]
         print(name, types[name]["by"], len(done), "of", each, flush=True)
         document = {"versions": survey.versions(), "seed": seed, "types": types}
-        with open(out, "wb") as f:
-            f.write(gzip.compress(json.dumps(document, sort_keys=True, separators=(",", ":")).encode(), mtime=0))
+    with open(out, "wb") as f:
+        f.write(gzip.compress(json.dumps(document, sort_keys=True, separators=(",", ":")).encode(), mtime=0))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ Walks every configuration class, instantiates it with its defaults and the rotar
 module that takes it, and writes for each kind of layer what the module and the
 attention do with a head: survey.json.gz. A type of which the script does not find
 out how it rotates is listed with the reason. The types that do not rotate by their code,
-and hold none that does, go to internal/models/unrotated.txt. No weights, no network.
+and hold none that does, go to internal/models/unrotated.txt; what classes of types that rotate
+refuse, to internal/models/checked.txt. No weights, no network.
 
     python3 survey.py          write survey.json.gz
     python3 survey.py TYPE...  write some types anew
@@ -36,6 +37,7 @@ from transformers.utils import logging
 HERE = pathlib.Path(__file__).parent
 OUT = HERE / "survey.json.gz"
 UNROTATED = HERE.parent.parent / "internal/models/unrotated.txt"
+CHECKED = HERE.parent.parent / "internal/models/checked.txt"
 POSITIONS = [0, 1, 77, 1000]  # of the recorded heads
 ABOUT = re.compile("rope|rotary|position|alibi|theta|nope|pos_emb|freq|yarn|ntk", re.I)
 
@@ -655,6 +657,37 @@ def call_indexer(indexer, config, tokens, embeddings):
     indexer(**{n: values[n] for n in inspect.signature(indexer.forward).parameters if n in values})
 
 
+# A model that gives the cosines and sines to some of its layers only.
+CHOOSES = re.compile(r"position_embeddings\w* *= *[^\n]*\bif\b[^\n]*\belse\b")
+
+
+def given(config):
+    """For each layer, by number, whether a model gives its attention cosines and sines; none where it gives them to all.
+    Its own forward runs, without numbers."""
+    found, cls = {}, type(config)
+    for module in modeling_modules(cls):
+        if not CHOOSES.search(inspect.getsource(module)):
+            continue
+        models = [m for m in classes([module], cls, ("Model",), ("PreTrained",)) if takes(m, cls) == 2 and "inputs_embeds" in inspect.signature(m.forward).parameters]
+        for model_class in models[:1]:
+            with torch.device("meta"):
+                model = model_class(copy.deepcopy(config)).eval()
+
+            def record(layer, arguments, options):
+                found[layer.layer_idx] = options.get("position_embeddings") is not None
+
+            for name, layer in model.named_modules():
+                if name.endswith("attn") and hasattr(layer, "layer_idx"):
+                    layer.register_forward_pre_hook(record, with_kwargs=True)
+            masks = {name: value for name, value in vars(module).items() if re.match("create_.*mask", name)}
+            vars(module).update(dict.fromkeys(masks, lambda *rest, **options: None))
+            try:
+                model(inputs_embeds=torch.zeros(1, 2, config.hidden_size, device="meta"), use_cache=False)
+            finally:
+                vars(module).update(masks)
+    return found
+
+
 def every_layer(config, rotary, entry, attentions, layers):
     """For each layer R where its attention rotates, - where it does not, ? where that is not known."""
     count = getattr(config, "num_hidden_layers", None)
@@ -662,13 +695,13 @@ def every_layer(config, rotary, entry, attentions, layers):
         return ""
     by = {r.get("by", "").split(".")[0] for r in entry["kinds"].values()}
     names = list(entry["kinds"])
-    result = ""
+    result, gives = "", given(config)
     for index in range(count):
         kind = layers[index] if layers and len(layers) > index and layers[index] in names else names[0]
         record = entry["kinds"].get(kind, {})
         letter = "?"
         bases = getattr(config, "layer_rope_theta", None)
-        if layers and len(layers) > index and layers[index] in RECURRENT or bases and not bases[index]:
+        if layers and len(layers) > index and layers[index] in RECURRENT or bases and not bases[index] or not gives.get(index, True):
             result += "-"
             continue
         for attention in attentions:
@@ -826,6 +859,38 @@ def held(cls):
     return result
 
 
+# Keys beside the four sizes that modelconfig refuses a null of for any type.
+DECIDES = re.compile(r"rope|rotary|theta|^head_dim$|index_head_dim|window|layer_types|interval|every_n|layer_group|pattern|^position|^use_position|^local_attention$")
+
+
+def refusal(cls, needs, **keys):
+    """Why a class does not take a configuration, after the name of the error; "" where it does."""
+    try:
+        cls.from_dict({**copy.deepcopy(needs), **keys})
+    except Exception as e:
+        return f"{type(e).__name__}: {e}"
+    return ""
+
+
+def checked(found, types):
+    """What classes refuse: lines of null, a key and the types that take no null for it, and of whole and the types whose
+    hidden_size has to be a multiple of num_attention_heads even where there is a head_dim."""
+    refused, whole = {}, []
+    for name, cls in found.items():
+        needs = NEEDS.get(name, {})
+        if " " in name or not types.get(name, {}).get("kinds") or refusal(cls, needs):
+            continue
+        for key in {**getattr(cls, "__dataclass_fields__", {}), **(cls.attribute_map or {})}:
+            # A validation of the whole class may be about the other defaults; one of a null window is not.
+            kind = "StrictDataclass" if "window" in key else "StrictDataclassField"
+            if DECIDES.search(key) and refusal(cls, needs, **{key: None}).startswith(kind):
+                refused.setdefault(key, []).append(name)
+        sizes = {"num_attention_heads": 6, "num_key_value_heads": 6, "head_dim": 64}
+        if not refusal(cls, needs, hidden_size=768, **sizes) and re.search("attention.heads", refusal(cls, needs, hidden_size=770, **sizes)):
+            whole.append(name)
+    return [["null", key, *sorted(names)] for key, names in sorted(refused.items())] + [["whole", *sorted(whole)]]
+
+
 def versions():
     return {name: importlib.metadata.version(name).split("+")[0] for name in ("transformers", "torch")}
 
@@ -850,6 +915,7 @@ def main(arguments):
     OUT.write_bytes(gzip.compress(json.dumps(document, sort_keys=True, separators=(",", ":")).encode(), mtime=0))
     lines = {line.split()[0]: line for line in UNROTATED.read_text().splitlines()}  # ../reused/reused.py adds classes
     UNROTATED.write_text("".join(lines.get(name, name) + "\n" for name in sorted(found) if " " not in name and not rotates(name, document)))
+    CHECKED.write_text("".join(" ".join(line) + "\n" for line in checked(found, result)))
     print(len(found), "configurations,", len(result), "of interest")
 
 

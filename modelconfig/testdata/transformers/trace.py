@@ -7,6 +7,7 @@ lies between the two. Weights are views of one short list, so that no size needs
 
 import contextlib
 import copy
+import functools
 import inspect
 import math
 import os
@@ -131,6 +132,13 @@ def model_class(config):
     return sorted(found, key=lambda f: f[:4])[0][-1]
 
 
+MIXERS = re.compile("Mamba|Mixer|GatedDelta|SSM")  # which stand beside an attention and take their time
+
+
+def nothing(*args, **options):
+    return torch.zeros_like(next(v for v in (*args, *options.values()) if isinstance(v, torch.Tensor)))
+
+
 class Unchanged(torch.nn.Module):
     weight = torch.zeros(1)
 
@@ -148,6 +156,9 @@ def made(config):
             if parameter is not None:
                 value = torch.zeros(parameter.shape) if ROTARY.search(type(module).__name__) else weight(parameter.shape)
                 module._parameters[name] = torch.nn.Parameter(value, requires_grad=False)
+    for module in model.modules():
+        if MIXERS.search(type(module).__name__) and not type(module).__name__.endswith(("Layer", "Model", "Norm", "RMSNormGated", "Block")):
+            module.forward = nothing
     for module in attentions(model):  # a norm after the rotation would hide it
         for name, inner in module.named_children():
             if "norm" in name.lower():
@@ -161,6 +172,12 @@ def made(config):
 def attentions(module):
     """The attentions within a layer."""
     return [m for n, m in module.named_modules() if n and ATTENTION.search(type(m).__name__) and not NO_ATTENTION.search(type(m).__name__) and any(k in ("forward",) for k in vars(type(m))) and not n.endswith("_fn") and not ROTARY.search(type(m).__name__.replace("Attention", "")[-20:])]
+
+
+@functools.cache
+def rotates(cls):
+    """Whether the code of a class calls what rotates."""
+    return cls.__module__.startswith("transformers.models") and bool(survey.APPLY.search(inspect.getsource(cls)))
 
 
 def layers_of(model):
@@ -272,11 +289,13 @@ class Run:
 
     def wrapped(self, layer, forward, form):
         inner = attentions(layer)
+        runs = inner or any(rotates(type(m)) for m in layer.modules())
 
         def run(*args, **options):
             attended.calls, attended.last, self.functions, error = [], len(inner) == 1, [], None
             try:
-                forward(*args, **options)
+                if runs:
+                    forward(*args, **options)
             except Done:
                 pass
             except Exception as e:

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/flate"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -27,15 +26,9 @@ const (
 // readNPZ reads an archive whose members are NAME.npy, and NAME.txt for texts.
 func readNPZ(r io.ReaderAt, size int64) (*File, error) {
 	if size == input.Unknown {
-		if err := checkMember(r); err != nil {
-			return nil, err
-		}
-		data, err := io.ReadAll(io.NewSectionReader(r, 0, maxBytes+1)) // the list of members is at the end
+		data, err := zipOfPipe(io.NewSectionReader(r, 0, size))
 		if err != nil {
-			return nil, err
-		}
-		if len(data) > maxBytes {
-			return nil, fmt.Errorf("npz: a pipe of more than %d bytes: want at most these, or a file in place of the pipe", maxBytes)
+			return nil, fmt.Errorf("npz: %w", err)
 		}
 		r, size = bytes.NewReader(data), int64(len(data))
 	}
@@ -73,20 +66,6 @@ func readNPZ(r io.ReaderAt, size int64) (*File, error) {
 		return nil, errors.New("an archive without members *.npy")
 	}
 	return f, nil
-}
-
-// checkMember reads the header of the first member.
-func checkMember(r io.ReaderAt) error {
-	header := make([]byte, 30)
-	if n, err := r.ReadAt(header, 0); n < len(header) {
-		return endsEarly(err, "a zip archive")
-	}
-	name := make([]byte, min(binary.LittleEndian.Uint16(header[26:]), 1<<10))
-	_, err := r.ReadAt(name, int64(len(header)))
-	if method := binary.LittleEndian.Uint16(header[8:]); err == nil && (len(name) == 0 || method != zip.Store && method != zip.Deflate) {
-		return errors.New("npz: not a zip archive: its first member has no name, or is packed in an unknown way")
-	}
-	return err
 }
 
 // unpacked says in plain words what is wrong with a member.
