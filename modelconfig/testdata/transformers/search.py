@@ -390,7 +390,13 @@ def main(seed, each, out, *names):
             continue
         done = [f for f in types[name]["found"] if "layers" in f]
         print(name, types[name]["by"], len(done), "of", each, flush=True)
-        document = {"versions": survey.versions(), "seed": seed, "types": types}
+        if len(types) % 40 == 0:
+            write(out, seed, types)
+    write(out, seed, types)
+
+
+def write(out, seed, types):
+    document = {"versions": survey.versions(), "seed": seed, "types": types}
     with open(out, "wb") as f:
         f.write(gzip.compress(json.dumps(document, sort_keys=True, separators=(",", ":")).encode(), mtime=0))
 
