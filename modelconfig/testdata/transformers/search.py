@@ -108,6 +108,8 @@ class Maker:
             elif key in NUMBERS and self.often(0.45):
                 values = [v for v in NUMBERS[key] if v is not None or value is None]
                 self.document[key] = pick(values) if not self.often(0.02) else None
+        if "qk_rope_head_dim" in self.document and "head_dim" in self.default and self.often(0.6):
+            self.document["head_dim"] = self.document["qk_rope_head_dim"]
         if self.often(0.12):
             key = pick([k for k in FOREIGN if k not in self.document])
             self.document[key] = pick(FOREIGN[key])

@@ -132,7 +132,7 @@ def model_class(config):
     return sorted(found, key=lambda f: f[:4])[0][-1]
 
 
-MIXERS = re.compile("Mamba|Mixer|GatedDelta|SSM")  # which stand beside an attention and take their time
+MIXERS = re.compile("Mamba|Mixer|GatedDelta|SSM|MLP$|MoE$")  # which stand beside an attention and take their time
 
 
 def nothing(*args, **options):
