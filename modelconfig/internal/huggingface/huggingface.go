@@ -105,7 +105,15 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		}
 		w := h.Text
 		holder = modelType
+		if outer, ok := r.Object(h.Within); ok && h.Within != "" {
+			r = r.Within(h.Within, outer)
+		}
 		inner, ok := r.Object(w.Key)
+		if !ok && models.HolderOf(w.Type) == nil {
+			other := modelIn(r.Keys, h.Tower.Key)
+			r.FailIf(other != "", document.ErrContradiction, other, "an object with rope parameters",
+				"no such object: the text model of %s stands in %s (or pass this one alone, with Options.Type)", modelType, w.Key)
+		}
 		switch {
 		case ok:
 			inner = h.Completed(inner)
@@ -129,6 +137,9 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		if h.OwnRotation {
 			beside = nil
 		}
+		if inside["rope_type"] == nil {
+			inside["rope_type"] = "default"
+		}
 		for _, key := range document.SortedKeys(beside) {
 			r.FailIf(!document.SameValue(beside[key], inside[key]),
 				document.ErrContradiction, key, document.KindOf(beside[key]), "the value in %s, the text model, which is %s", w.Key, document.KindOf(inside[key]))
@@ -151,6 +162,31 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 	return r, holder
 }
 
+// modelIn returns the path of an object with rope parameters and a size, other than a tower and models of images
+// and sounds, or "".
+func modelIn(keys document.Object, tower string) string {
+	others := []string{"vision", "visual", "vit", "image", "audio", "speech", "codec"}
+	for _, key := range document.SortedKeys(keys) {
+		inner, ok := keys[key].(document.Object)
+		other := func(word string) bool { return slices.Contains(others, word) }
+		if !ok || key == tower || slices.ContainsFunc(document.WordsOf(key), other) {
+			continue
+		}
+		rotates, sized := false, false
+		for name, v := range inner {
+			rotates = rotates || v != nil && slices.Contains([]string{"rope_theta", "rope_scaling", "rope_parameters"}, name)
+			sized = sized || v != nil && slices.Contains([]string{"hidden_size", "num_hidden_layers"}, name)
+		}
+		if rotates && sized {
+			return key
+		}
+		if within := modelIn(inner, tower); within != "" {
+			return key + "." + within
+		}
+	}
+	return ""
+}
+
 func ropeValues(keys document.Object) document.Object {
 	values := document.Object{}
 	for _, key := range document.SortedKeys(keys) {
@@ -162,8 +198,16 @@ func ropeValues(keys document.Object) document.Object {
 			values[key] = keys[key]
 			continue
 		}
-		for inner, v := range rope {
-			if v != nil && inner != "type" && inner != "rope_type" {
+		for _, inner := range document.SortedKeys(rope) {
+			v := rope[inner]
+			if v == "mrope" { // another name, which files have beside default
+				v = "default"
+			}
+			switch {
+			case v == nil || inner == "type" && rope["rope_type"] != nil:
+			case inner == "type":
+				values["rope_type"] = v
+			default:
 				values[inner] = v
 			}
 		}
@@ -292,7 +336,7 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 // nulls fails for a null that the class of the type takes for no value.
 func nulls(r *document.Reader, f *models.ModelType, modelType string) {
 	refused, whole := models.Checked(modelType)
-	sizes := slices.Concat(f.Keys.Hidden, f.Keys.Heads, f.Keys.Layers, f.Keys.Positions, refused)
+	sizes := slices.Concat(f.Keys.Hidden, f.Keys.Heads, f.Keys.Layers, f.Keys.Positions, refused, []string{"num_hidden_layers"})
 	if f.Latent {
 		sizes = append(sizes, "qk_nope_head_dim")
 	}
@@ -365,6 +409,7 @@ func headDimOf(r *document.Reader, f *models.ModelType, k *models.KindDefaults, 
 			return r.IntegerOr(f.Keys.HeadDim, 0), key
 		}
 		if _, null := r.Keys[key]; null && r.Err == nil {
+			r.FailIf(f.Latent || f.Heads == 0 && !r.Has(r.Spelling(f.Keys.Heads)), document.ErrValue, key, "null", "a number, or no such key")
 			return hiddenByHeads(r, f)
 		}
 	}
@@ -480,6 +525,8 @@ func baseOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefault
 	}
 	base, source = given.Or(k.Base), strings.TrimSuffix(rope.Path, ".")
 	r.FailIf(!given.Given && f.Positions == 0, document.ErrValue, "rope_theta", "absent", "a value: no default is known for this type")
+	block := rope.OfKind || len(f.Kinds) == 0 && r.Has("rope_parameters")
+	rope.FailIf(k.NeedsBase && block && !given.Given, document.ErrValue, "rope_theta", "absent", "a base, which the class of this model type needs in rope parameters that a file has")
 	if rope.OfKind && !given.Given && k.BlockBase != 0 {
 		base = k.BlockBase
 	}
@@ -509,6 +556,7 @@ func baseOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefault
 func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
 	factor := document.Value{}
 	factor.Agree(rope, "partial_rotary_factor")
+	rope.FailIf(k.NeedsPart && rope.OfKind && !factor.Given, document.ErrValue, "partial_rotary_factor", "absent", "%v, or another part: without it the class of this model type takes 1", k.Partial)
 	key, n, counted := cmp.Or(f.CountKey, "rotary_dim"), 0, false
 	if f.Latent {
 		// HeadDim is already the rotary part of a head. Some configurations give its size as
@@ -617,6 +665,8 @@ func unreadParts(r *document.Reader, f *models.ModelType, headDim, rotaryDim int
 // layoutOf returns the usual layout, or another by a key that says whether pairs are interleaved.
 func layoutOf(r *document.Reader, key string, usual, interleaved posenc.Layout) posenc.Layout {
 	is := usual != posenc.HalfSplit
+	v, given := r.Keys[key]
+	r.FailIf(is && given && v == nil, document.ErrValue, key, "null", "true or false: programs take null for either")
 	switch set := key != "" && r.Flag(key, is); {
 	case key == "" || set == is:
 		return usual
@@ -655,7 +705,7 @@ func positionKeys(r *document.Reader, f *models.ModelType) {
 			r.MustLack("no such key: all heads of this model type have the same size (use posenc.RotaryConfig)", "per_layer_config."+number+".head_dim")
 		}
 	}
-	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio"} {
+	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio", "interpolate_factor"} {
 		n := r.NumberOr(key, 1)
 		r.FailIf(n != 1 && key != f.BaseRatio && key != f.FactorKey, document.ErrUnknown, key, n, "1 or absent for this model type; use rope_scaling or posenc.RotaryConfig")
 	}

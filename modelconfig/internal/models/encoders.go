@@ -12,7 +12,7 @@ var encodersModels = Vendor{
 		{Name: "eurobert", Hidden: 768, Heads: 12, Layers: 12, Positions: 8192, Base: 1e4},
 		{Name: "esm", Hidden: 768, Heads: 12, Layers: 12, Positions: 1026, Base: 1e4, PositionType: "rotary", AbsentPositionType: "absolute", Traps: []string{"position_embedding_type_of_encoders"}},
 		{Name: "esmc", Hidden: 2560, Heads: 40, Layers: 80, Positions: 2048, Base: 1e4},
-		{Name: "ultrabert", Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, LayerTypes: &LayerTypesRule{Last: 3, Others: "sliding_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 2.56e6, BlockBase: 1e4, Scaled: true}, {LayerType: "sliding_attention", Base: 1e4}}},
+		{Name: "ultrabert", Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, LayerTypes: &LayerTypesRule{Last: 3, Others: "sliding_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 2.56e6, BlockBase: 1e4}, {LayerType: "sliding_attention", Base: 1e4}}, Rewrite: ropeOfEach},
 		{Name: "neomme", Hidden: 1024, Heads: 16, HeadDim: 64, Layers: 17, Positions: 16384, Part: 1, NoPartKey: true, LayerTypes: &LayerTypesRule{Pattern: "(SSSSSF)F"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 1e6, Partial: 0.25}, {LayerType: "sliding_attention", Base: 1e4}}},
 		{Name: "roformer", Keys: computedHead, Hidden: 768, Heads: 12, Layers: 12, Positions: 1536, Base: 1e4, NoBaseKey: true, Layout: interleaved, Check: roFormer},
 		{Name: "esmfold2", Refusal: "rotates the atoms of its atom_encoder by four axes of fractional positions: use posenc.RotaryConfig with the InvFreq and Axes of frequency.ESMFold2, and posenc.Rotary.CosSinFractionalAxes"},

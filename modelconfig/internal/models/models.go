@@ -57,6 +57,7 @@ type ModelType struct {
 	Base                                      float64
 	BaseKeys                                  []string // Spellings of the base beside the rope parameters; nil: rope_theta
 	NoBaseKey                                 bool
+	NeedsBase                                 bool                          // as of KindDefaults
 	BaseRatio                                 string                        // a key that multiplies the base
 	BaseUnread, ScalingUnread                 func(r *document.Reader) bool // keys that transformers 5 does not read
 
@@ -217,6 +218,7 @@ type Holder struct {
 	Name string
 	Also []string // other types whose values are the same
 
+	Within     string                            // an object that published files have around all models
 	Text       Part                              // the text model; without a Type, the file must have it and its type
 	AnyText    bool                              // it is of the type that it gives; else the class has one type, and reads nothing of another
 	AbsentText string                            // its keys, as JSON, where the file has no text model and the class has other defaults than its type
@@ -285,6 +287,8 @@ type KindDefaults struct {
 	Scaled          bool       // rope_scaling is about this kind
 	Unscaled        bool       // the rule of the rope parameters is not about this kind
 	Absent          string     // the rope parameters of a configuration without any, as JSON
+	NeedsBase       bool       // rope_theta has to be in rope parameters that the file has
+	NeedsPart       bool       // partial_rotary_factor has to be in the kind's own object
 	AttentionFactor float64    // default of attention_factor; 0: derived
 	Like            *ModelType // whose heads layers of this kind have; nil: those of the model's own type
 }
@@ -297,7 +301,7 @@ func (f *ModelType) KindsOrOne() []KindDefaults {
 	if len(f.Kinds) > 0 {
 		return f.Kinds
 	}
-	return []KindDefaults{{Base: f.Base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true}}
+	return []KindDefaults{{Base: f.Base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true, NeedsBase: f.NeedsBase}}
 }
 
 // Spellings are the names of keys, the one that errors name first; nil: the usual name; empty: none.

@@ -5,7 +5,7 @@ var nemotronModels = Vendor{
 		{Name: "nemotron", Hidden: 6144, Heads: 48, Layers: 32, Positions: 4096, Base: 1e4, Part: 0.5, PartKeys: []string{"partial_rotary_factor", "rope_percent", "rope_percentage"}},
 		{Name: "nemotron-nas", GGUF: "deci", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4, Part: 1, Check: neoXPositions, Plan: blockLayers, Required: []string{"block_configs"}},
 		{Name: "jet_nemotron", Hidden: 1536, Heads: 12, Layers: 28, Positions: 32768, Keys: computedHead, LayerTypes: &LayerTypesRule{Custom: jetTypes, Alone: true}, Rotating: []string{"attn", "swa"}, Required: []string{"hidden_size", "num_attention_heads", "layer_types", "rope_theta"}},
-		{Name: "cosmos3_edge_text", Hidden: 2048, Heads: 16, HeadDim: 128, Layers: 28, Positions: 131072, Base: 1e8, Absent: `{"rope_theta": 100000000}`, Rule: defaultRuleOnly, Axes: &InterleavedSections, Sections: []int{24, 20, 20}},
+		{Name: "cosmos3_edge_text", Hidden: 2048, Heads: 16, HeadDim: 128, Layers: 28, Positions: 131072, Base: 1e8, Absent: `{"rope_theta": 100000000}`, Rule: defaultRuleOnly, Check: sectionsGiven, Axes: &InterleavedSections, Sections: []int{24, 20, 20}},
 	},
 	Holders: []Holder{
 		{Name: "cosmos3_edge", Text: Part{"text_config", "cosmos3_edge_text"}},
