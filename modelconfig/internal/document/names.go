@@ -105,7 +105,7 @@ func SubjectOf(key string) subject {
 		return AboutRotation
 	case has("alibi", "xpos", "nope", "ntk", "yarn", "fope", "logn", "sinusoidal"), next([]string{"relative"}, []string{"position"}),
 		next([]string{"position", "pos"}, []string{"bias", "interp", "interpolation"}), next([]string{"pe"}, []string{"type"}),
-		next([]string{"linear", "context"}, []string{"scale", "scaling"}):
+		next([]string{"linear", "context"}, []string{"scale", "scaling"}), next([]string{"log"}, []string{"n", "scaling"}):
 		return AboutOthers
 	case next([]string{"position", "positions", "positional", "pos"},
 		[]string{"embedding", "embeddings", "emb", "embed", "embeds", "embds", "encoding", "encodings", "encode", "enc"}):
