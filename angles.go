@@ -11,8 +11,11 @@ type Angles rope.Angles
 // At returns the angles of positions: one for each token, in any order, repeated or negative. A
 // Rotary with several axes takes that number on every axis. That is the position of a token of text
 // in a model of images (M-RoPE). Tokens of an image, and patches in a vision tower, have another
-// number on each axis: [Rotary.AtAxes]. Each call that takes the Angles computes the cosines and
-// sines again; [Rotary.Rows] computes them once for many calls.
+// number on each axis: [Rotary.AtAxes]. A Rotary does not know which of them a token is, so one number
+// for a patch is no error.
+//
+// Each call that takes the Angles computes the cosines and sines again; [Rotary.Rows] computes them
+// once for many calls.
 func (r *Rotary) At(positions []int32) Angles {
 	return Angles((*rope.Rotary)(r).At(positions))
 }

@@ -129,6 +129,8 @@ func TestAxesErrors(t *testing.T) {
 		says, positions := fmt.Sprintf("positions has %d element", n), make([]int32, n)
 		fails(posenc.Rotate(three.AtAxes(positions), V{Data: data[:8*n], Heads: 1}), posenc.ErrLength, "posenc.Rotate: "+says, "a multiple of 3")
 		fails(posenc.Shift(three.AtAxes(positions), V{Data: data[:8*n], Heads: 1}), posenc.ErrLength, "posenc.Shift: "+strings.Replace(says, "positions", "deltas", 1), "a multiple of 3")
+		keys := posenc.QuantizedView[int8]{View: posenc.View[int8]{Data: make([]int8, 8*n), Heads: 1}, Scales: make([]float32, n)}
+		fails(posenc.ShiftQuantized(three.AtAxes(positions), keys), posenc.ErrLength, "posenc.ShiftQuantized: deltas has", "a multiple of 3")
 		fails(three.CosSinAxes(data[:4*n], data[4*n:8*n], positions), posenc.ErrLength, "posenc.Rotary.CosSinAxes: "+says)
 		fails(three.CosSinFractionalAxes(data[:4*n], data[4*n:8*n], make([]float32, n)), posenc.ErrLength, "posenc.Rotary.CosSinFractionalAxes: "+says)
 		fails(testkit.Made(three.RowsAxes(positions)), posenc.ErrLength, "posenc.Rotary.RowsAxes: "+says)

@@ -18,7 +18,7 @@
 //     be fractional: [Rotary.AtFractional]. Tokens of images have several: [Rotary.AtAxes].
 //   - [RotateInto] rotates keys into a KV cache. [Shift] moves the keys of a cache to other
 //     positions.
-//   - [RotateIntoQuantized] rotates keys into a cache of 4 to 9 bits a number (Q8_0, Q4_0, int8,
+//   - [RotateIntoQuantized] rotates keys into a cache of 4 to 8 bits a number (Q8_0, Q4_0, int8,
 //     FP8 and others) and stores values there. [ShiftQuantized] moves such keys, [Dequantize] reads them back,
 //     and [Hadamard] spreads outliers before they are quantized. [RotateIntoPages] does the same for
 //     the caches of ONNX Runtime and OpenVINO, and [DequantizePages] reads them.

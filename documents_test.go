@@ -185,6 +185,26 @@ func TestGoVersionIsDocumented(t *testing.T) {
 	}
 }
 
+// All documents, and comments that users read, say in the same words how many bits the numbers of a cache have.
+func TestBitsAreDocumented(t *testing.T) {
+	texts := markdown(t)
+	delete(texts, "CHANGELOG.md") // what was
+	for _, name := range testkit.Must(filepath.Glob("*.go")) {
+		texts[name] = testkit.Must(os.ReadFile(name))
+	}
+	count := 0
+	for name, text := range texts {
+		for _, m := range regexp.MustCompile(`\b4 to (\d+)\s+(?://\s+)?bits`).FindAllSubmatch(text, -1) {
+			if count++; string(m[1]) != "8" {
+				t.Errorf("%s says %q, want 4 to 8 bits, the codes of Quantized", name, m[0])
+			}
+		}
+	}
+	if count < 5 {
+		t.Errorf("%d documents say it", count)
+	}
+}
+
 // Of every package that golden data are made with, docs/verification.md says the licence.
 func TestGoldenDataHaveOrigins(t *testing.T) {
 	_, section, _ := strings.Cut(string(testkit.Must(os.ReadFile("docs/verification.md"))), "## Where golden data come from\n")
@@ -237,7 +257,12 @@ func TestBinarySizeIsDocumented(t *testing.T) {
 	if m == nil {
 		t.Fatal("docs/performance.md does not say what the binary has")
 	}
+	index := string(testkit.Must(os.ReadFile("docs/README.md")))
 	for i, text := range m[1:] {
+		t.Logf("a program grows by %.2f MB", (sizes[i]-without)/1e6)
+		if !strings.Contains(index, text+" MB") {
+			t.Errorf("docs/README.md does not say the %s MB of docs/performance.md", text)
+		}
 		documented, measured := 1e6*testkit.Must(strconv.ParseFloat(text, 64)), sizes[i]-without
 		if math.Abs(measured/documented-1) > 0.1 { // another version of Go makes other code
 			t.Errorf("docs/performance.md says %s MB, and it is %.2f MB", text, measured/1e6)

@@ -69,7 +69,7 @@ func kindOf[T any]() kernels.Kind { return kernels.KindOf[T, Float16, BFloat16](
 // With one InverseScale for all numbers, infinities become the largest number and NaN becomes the
 // code 0x7f. Else a block or head with an infinity or a NaN is read back as NaN: in Q8_0, int8 and
 // E4M3, d or scale is infinite or NaN, q is 0 and an E4M3 0x7f; in formats of 4 and 5 bits, d is the
-// float16 0x7e00 and the other bytes are 0, also where the d of Q4_1 or Q5_1 is infinite; in
+// float16 0x7e00 and the other bytes are 0, also where a block of Q4_1 or Q5_1 has an infinite range; in
 // MXFP4 and NVFP4 the scale is NaN, 255 and 0x7f, and codes are 0. Where RN32(1/d) is
 // infinite, it counts as 0. A block of IQ4_NL whose magnitudes are below 1e-15 has bytes 0.
 type Quantized interface {

@@ -28,7 +28,7 @@ type IntoQuantized[D Quantized, S Element] struct {
 	HeadDim int
 }
 
-// RotateIntoQuantized rotates heads into a cache of 4 to 9 bits a number, or of float types, in one pass: a token is
+// RotateIntoQuantized rotates heads into a cache of 4 to 8 bits a number, or of float types, in one pass: a token is
 // read once and written once. The numbers of a head of Src are widened to float32,
 // normalized by Norm, rotated as [Rotate] rotates float32, normalized by RotatedNorm,
 // transformed as [Hadamard] does where Dst says so, and quantized: see [Quantized]. Nothing

@@ -79,7 +79,7 @@ func QuantizeF32ToQ5_0(y []uint8, x []float32) { q5_0.quantize(y, x) }
 //	q[i] = RN32(RN32(RN32(x[i]-m)*id)+0.5) cut to an integer, at most 15
 //
 // A block is 20 bytes: d and m as the nearest float16, and q as in Q4_0. Where x has a number that is not
-// finite, or d is infinite, d is the NaN 0x7e00 and the other bytes are 0.
+// finite, or d is infinite as a float32, d is the NaN 0x7e00 and the other bytes are 0.
 func QuantizeF32ToQ4_1(y []uint8, x []float32) { q4_1.quantize(y, x) }
 
 // QuantizeF32ToQ5_1 is QuantizeF32ToQ4_1 with 31 for 15, as quantize_row_q5_1_ref of ggml does. A block is

@@ -88,3 +88,53 @@ func TestBlocksUndefined(t *testing.T) {
 		}
 	}
 }
+
+// docs/quantized.md says from which numbers on the float16 of a block is infinite, or a NaN.
+func TestBlocksLarge(t *testing.T) {
+	one := func(m float32) []float32 { return append([]float32{m}, make([]float32, 31)...) }
+	beside := func(share float32) func(m float32) []float32 {
+		return func(m float32) []float32 {
+			x := []float32{m}
+			for range 31 {
+				x = append(x, share*m)
+			}
+			return x
+		}
+	}
+	few := func(m float32) []float32 { return append(one(m)[:1], one(0.035 * m)[:31]...) }
+	for _, tt := range []struct {
+		name                string
+		quantize            func([]uint8, []float32)
+		block               func(m float32) []float32
+		finite, inf, before float32 // d is finite, infinite, and still no NaN
+		nan                 float32 // 0: none
+	}{
+		{"Q8_0", generic.QuantizeF32ToQ8, one, 8.3e6, 8.33e6, 3e38, 0},
+		{"Q4_0", generic.QuantizeF32ToQ4_0, one, 5.24e5, 5.25e5, 3e38, 0},
+		{"Q5_0", generic.QuantizeF32ToQ5_0, one, 1.048e6, 1.049e6, 3e38, 0},
+		{"Q4_1", generic.QuantizeF32ToQ4_1, one, 9.82e5, 9.83e5, 3e38, 0},
+		{"Q5_1", generic.QuantizeF32ToQ5_1, one, 2.031e6, 2.032e6, 3e38, 0},
+		{"Q4_1, an infinite range", generic.QuantizeF32ToQ4_1, beside(-1), 4.91e5, 4.92e5, 1.7e38, 1.8e38},
+		{"IQ4_NL", generic.QuantizeF32ToIQ4_NL, one, 8.3e6, 8.33e6, 1.4e17, 1.5e17},
+		{"IQ4_NL, the least", generic.QuantizeF32ToIQ4_NL, beside(-0.7952), 7.4e6, 7.42e6, 1e16, 1.5e17},
+		{"IQ4_NL, the most", generic.QuantizeF32ToIQ4_NL, beside(-0.7953), 9.2e6, 9.25e6, 1e16, 1.5e17},
+		{"IQ4_NL, the first NaN", generic.QuantizeF32ToIQ4_NL, few, 8.2e6, 8.4e6, 1.9e14, 2.1e14},
+	} {
+		d := func(m float32) float64 {
+			y := make([]uint8, 34)
+			tt.quantize(y, tt.block(m))
+			return float64(generic.Float16ToFloat32(uint16(y[0]) | uint16(y[1])<<8))
+		}
+		if v := d(tt.finite); math.IsInf(v, 0) || math.IsNaN(v) {
+			t.Errorf("%s: d of %g is %g", tt.name, tt.finite, v)
+		}
+		for _, m := range []float32{tt.inf, tt.before} {
+			if v := d(m); !math.IsInf(v, 0) {
+				t.Errorf("%s: d of %g is %g, want an infinity", tt.name, m, v)
+			}
+		}
+		if v := d(tt.nan); tt.nan != 0 && !math.IsNaN(v) {
+			t.Errorf("%s: d of %g is %g, want NaN", tt.name, tt.nan, v)
+		}
+	}
+}

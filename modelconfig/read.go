@@ -14,7 +14,8 @@ import (
 // (rope_theta, rope_scaling), the form of transformers 5 (rope_parameters, flat or by layer type), and
 // the keys that single models have instead. A key that is absent or null has the default of
 // transformers 5.24 for its model_type. For a model of images or audio it reads the text model. Where no
-// list has the model_type, the first of architectures stands for it, as in vLLM and SGLang.
+// list has the model_type, the first of architectures stands for it, as in vLLM and SGLang; where a file
+// gives the model_type of other code, its architectures and auto_map decide (Chronos-2 says t5).
 // The layout is the one of the weights on the Hub; of latent attention (MLA) only the rotary part
 // of a head is described ([Layer.LatentAttention]).
 //
@@ -91,7 +92,8 @@ func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
 //
 // tensors has the name of each tensor of the file, of all its parts if it is in several. The values are those of
 // rope_freqs.weight, rope_factors_short.weight and rope_factors_long.weight, and nil for other tensors. Keys do
-// not say whether a file has these three: the names of the others say that one is absent.
+// not say whether a file has these three: the names of the others say that one is absent. examples/gguf has the
+// lines from a file to both arguments.
 //
 // The layout is the one of the weights in the file; of latent attention (MLA) only the rotary part
 // of a head is described ([Layer.LatentAttention]).

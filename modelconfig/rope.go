@@ -166,7 +166,8 @@ func (m *Model) config(function, name string, o RopeOptions) (posenc.RotaryConfi
 }
 
 // Rotary returns what rotates Q and K of a layer: its frequencies and the elements of a head that
-// they rotate. It is nil for a layer that does not rotate, and where there is no such layer.
+// they rotate. It is nil for a layer that does not rotate, and where there is no such layer. Patches of a
+// vision tower rotate by its AtAxes alone.
 func (r *Rope) Rotary(layer int) *posenc.Rotary { return r.layer(layer).attention }
 
 // Indexer is Rotary for the indexer of a layer, nil if it has none.
@@ -231,11 +232,13 @@ func (r *Rope) rows(function string, positions []int32, onAxes bool) (*LayerRows
 func (r *Rope) check(function string, positions []int32, onAxes bool) (tokens int, err error) {
 	switch {
 	case !onAxes && r.tower:
-		return 0, document.ValueError(posenc.ErrConfig, function, "the Rope", "of a vision tower", "%sAxes with the positions of patches, [%d][patches], which multimodal.PatchPositions writes", function, r.axes)
+		return 0, document.ValueError(posenc.ErrConfig, function, "the Rope", "of a vision tower",
+			"%sAxes with the positions of patches, [%d][patches], which multimodal.PatchPositions writes", function, r.axes)
 	case !onAxes:
 		return len(positions), nil
 	case len(positions)%r.axes != 0:
-		return 0, document.ValueError(posenc.ErrLength, function, "positions", document.ListText(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", r.axes, r.axes)
+		return 0, document.ValueError(posenc.ErrLength, function, "positions", document.ListText(len(positions)),
+			"a multiple of %d, for [axes][tokens] of %d axes", r.axes, r.axes)
 	}
 	return len(positions) / r.axes, nil
 }
@@ -264,7 +267,8 @@ func (r *LayerRows) RefillAxes(positions []int32) error {
 
 func (r *LayerRows) refill(function string, positions []int32, onAxes bool) error {
 	if r == nil || len(r.kinds) == 0 {
-		return document.ValueError(posenc.ErrConfig, function, "the LayerRows", "nil or zero", "LayerRows from Rope.Rows or Rope.RowsAxes")
+		return document.ValueError(posenc.ErrConfig, function, "the LayerRows", "nil or zero",
+			"LayerRows from Rope.Rows or Rope.RowsAxes")
 	}
 	r.stale = true
 	tokens, err := r.rope.check(function, positions, onAxes)

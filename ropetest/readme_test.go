@@ -247,8 +247,8 @@ func (e *recordedEngine) heads(layer int) (q, k posenc.View[float32]) {
 	return e.q, e.k
 }
 
-// eachHead calls f with each head of Q and K, what it is before the rotation, and the part of it that is recorded after, from
-// element at on.
+// eachHead calls f with each head of Q and K, what it is before the rotation, and the part of it that is
+// recorded after the rotation.
 func (e *recordedEngine) eachHead(layer int, f func(head, before, recorded []float32, token int)) {
 	c, dim := e.of(layer), e.layers[layer].config.HeadDim
 	for n, x := range []posenc.View[float32]{e.q, e.k} {
@@ -274,12 +274,16 @@ func (e *recordedEngine) recordedAt(layer int) int {
 	return 0
 }
 
-// compare compares the heads of a layer with the rotation by the recorded cosines and sines, which have no error, to
-// the last bit, and with the heads that transformers rotates by float32 angles.
+// compare compares the heads of a layer with the rotation by the recorded cosines and sines, which are
+// correctly rounded, to the last bit, and with the heads that transformers rotates by float32 angles.
 func (e *recordedEngine) compare(t *testing.T, layer int, softmaxScale float64) {
 	t.Helper()
 	c, l := e.of(layer), &e.layers[layer]
-	if want := testkit.Hex[float64](c.Exact.Softmax)[0]; l.rotates && softmaxScale != want || !l.rotates && softmaxScale != 1 {
+	want := 1.0
+	if l.rotates {
+		want = testkit.Hex[float64](c.Exact.Softmax)[0]
+	}
+	if softmaxScale != want {
 		t.Fatalf("layer %d scales scores by %v, want %v", layer, softmaxScale, want)
 	}
 	invFreq := testkit.Hex[float64](c.Exact.InvFreq)
@@ -296,8 +300,8 @@ func (e *recordedEngine) compare(t *testing.T, layer int, softmaxScale float64) 
 				x, y := before[a], before[b]
 				a, b = pairOf(l, i, l.config.Layout != posenc.Interleaved)
 				want[a], want[b] = float32(x*cos[i])-float32(y*sin[i]), float32(y*cos[i])+float32(x*sin[i])
-				// Of float32 angles: a frequency is two steps off, and a product half a step. Elements are at most 4, and
-				// those of attention factors twice as large.
+				// Of float32 angles: a frequency is two steps off, and a product half a step. Elements are
+				// at most 4, and attention factors below 2.
 				errors[a] = 0x1p-18 + 16*0x1.4p-22*largest*invFreq[i]
 				errors[b] = errors[a]
 			}
@@ -336,7 +340,9 @@ func TestRowsOfTowers(t *testing.T) {
 		for function, err := range map[string]error{
 			"Rope.Rows": testkit.Made(rope.Rows([]int32{0, 1, 2})), "LayerRows.Refill": rows.Refill([]int32{0, 1, 2}),
 		} {
-			if err == nil || !strings.HasPrefix(err.Error(), "modelconfig."+function+": the Rope is of a vision tower, want "+function+"Axes with the positions of patches, [2][patches], which multimodal.PatchPositions writes") {
+			want := "modelconfig." + function + ": the Rope is of a vision tower, want " + function +
+				"Axes with the positions of patches, [2][patches], which multimodal.PatchPositions writes"
+			if err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

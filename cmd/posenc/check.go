@@ -224,7 +224,8 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 		return nil, fmt.Errorf("%s: %w", input.Name(before), err)
 	}
 	c := &comparison{
-		source: s, model: file, before: before, after: after, arrays: arrays, values: values, positions: positions, positionsSize: positionsShape,
+		source: s, model: file, before: before, after: after, arrays: arrays, values: values,
+		positions: positions, positionsSize: positionsShape,
 		candidates: candidates, meant: meant, wanted: wanted, headDims: headDims, latent: latent, progress: options.progress,
 		stored: stored,
 	}
@@ -414,6 +415,9 @@ func wantedLayers(s *source.Source, layer string) (list []string, still *stillLa
 	layers := model.Layers()
 	switch {
 	case err != nil:
+		if len(types) == 1 && types[0] == "" {
+			return nil, nil, fmt.Errorf("--layer %s: want a number from 0 to %d", layer, len(layers)-1)
+		}
 		return nil, nil, fmt.Errorf("--layer %s: want a number or one of %q", layer, types)
 	case n < 0 || n >= len(layers):
 		return nil, nil, fmt.Errorf("--layer %d: %s has layers 0 to %d", n, input.Name(s.Path), len(layers)-1)
@@ -482,7 +486,8 @@ func spread(positions []int32, size []int, s *shape, axes int) ([]int32, error) 
 	asMany := len(positions) == all && all == axes*one && axes > 1 // sequences as axes
 	switch n := len(positions); {
 	case asMany && len(size) == 2:
-		return nil, fmt.Errorf("positions of shape %d for %v are of %d sequences or of %d axes: want [%d][1][%d] for axes, or [%d] for sequences", size, s, axes, axes, axes, one, all)
+		return nil, fmt.Errorf("positions of shape %d for %v are of %d sequences or of %d axes: want [%d][1][%d] for axes, "+
+			"or [%d] for sequences", size, s, axes, axes, axes, one, all)
 	case n == all && !(asMany && len(size) == 3 && size[0] == axes), n == axes*all:
 		return positions, nil
 	case n == one:

@@ -59,7 +59,8 @@ func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32)
 func (f *Frequencies) WriteRow(cos, sin []float32, position []int32, scaleCos, scaleSin float32) {
 	switch {
 	case len(position) > 1 || f.decay != nil:
-		f.Write(&Table{Cos: cos, Sin: sin, Stride: len(cos)}, &Positions{Call: position, Axes: len(position), Tokens: 1, N: 1}, scaleCos, scaleSin)
+		one := Positions{Call: position, Axes: len(position), Tokens: 1, N: 1}
+		f.Write(&Table{Cos: cos, Sin: sin, Stride: len(cos)}, &one, scaleCos, scaleSin)
 	case f.ladder.Blocks == nil:
 		writeFloat32Row(cos, sin, f.ladder.invFreq32, float32(position[0]), scaleCos, scaleSin)
 	default:

@@ -10,7 +10,7 @@ var minimaxModels = Vendor{
 	Towers: []ModelType{
 		{Name: "minimax_m3_vl_vision", Refusal: "has three axes of positions (frames, rows and columns), each for a third of the head: use posenc.RotaryConfig with frequency.Axial for three equal parts, and Axes"},
 	},
-	Holders: []Holder{{Name: "minimax_m3_vl", Text: Part{"text_config", "minimax_m3_vl_text"}, Tower: Part{"vision_config", "minimax_m3_vl_vision"}}},
+	Holders: []Holder{{Name: "minimax_m3_vl", Text: Part{"text_config", "minimax_m3_vl_text"}, Tower: Part{"vision_config", "minimax_m3_vl_vision"}, TowerName: "clip_vision_model"}},
 	Architectures: []GGUFArchitecture{
 		{Name: "minimax-m2", Also: []string{"minimax-m3"}, Layout: NeoX},
 		{Name: "minimax-01", Layout: NeoX, AttentionInterval: 8},

@@ -40,6 +40,8 @@ type Vendor struct {
 	Holders        []Holder      // of other models
 	OtherPositions []PositionsOf // types whose positions are of another kind
 	OtherTowers    []PositionsOf // types that hold a vision tower of which this is true
+	Reuses         []Reuse       // files that give a model_type of other code
+	UnreadRotation []UnreadKeys
 
 	Architectures        []GGUFArchitecture // by general.architecture
 	OtherArchitectures   []PositionsOf
@@ -57,6 +59,7 @@ type ModelType struct {
 	Base                                      float64
 	BaseKeys                                  []string // Spellings of the base beside the rope parameters; nil: rope_theta
 	NoBaseKey                                 bool
+	NeedsBase                                 bool                          // as of KindDefaults
 	BaseRatio                                 string                        // a key that multiplies the base
 	BaseUnread, ScalingUnread                 func(r *document.Reader) bool // keys that transformers 5 does not read
 
@@ -217,6 +220,7 @@ type Holder struct {
 	Name string
 	Also []string // other types whose values are the same
 
+	Within     string                            // an object that published files have around all models
 	Text       Part                              // the text model; without a Type, the file must have it and its type
 	AnyText    bool                              // it is of the type that it gives; else the class has one type, and reads nothing of another
 	AbsentText string                            // its keys, as JSON, where the file has no text model and the class has other defaults than its type
@@ -285,6 +289,8 @@ type KindDefaults struct {
 	Scaled          bool       // rope_scaling is about this kind
 	Unscaled        bool       // the rule of the rope parameters is not about this kind
 	Absent          string     // the rope parameters of a configuration without any, as JSON
+	NeedsBase       bool       // rope_theta has to be in rope parameters that the file has
+	NeedsPart       bool       // partial_rotary_factor has to be in the kind's own object
 	AttentionFactor float64    // default of attention_factor; 0: derived
 	Like            *ModelType // whose heads layers of this kind have; nil: those of the model's own type
 }
@@ -297,7 +303,7 @@ func (f *ModelType) KindsOrOne() []KindDefaults {
 	if len(f.Kinds) > 0 {
 		return f.Kinds
 	}
-	return []KindDefaults{{Base: f.Base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true}}
+	return []KindDefaults{{Base: f.Base, BaseKeys: f.BaseKeys, Partial: f.Part, Scaled: true, NeedsBase: f.NeedsBase}}
 }
 
 // Spellings are the names of keys, the one that errors name first; nil: the usual name; empty: none.
@@ -339,12 +345,6 @@ const (
 	relative    = "relative positions, a bias of the attention scores"
 	noPositions = "none"
 )
-
-// Unrotated lists the model types of transformers, one in a line, whose code rotates nothing and
-// which hold no type that does. testdata/transformers/survey.py writes it.
-//
-//go:embed unrotated.txt
-var Unrotated string
 
 // checked lists what classes of transformers refuse: lines of null, a key and the types that take no null for it, and of
 // whole and the types whose hidden_size has to be a multiple of num_attention_heads even where there is a head_dim.

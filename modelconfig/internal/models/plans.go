@@ -195,6 +195,11 @@ func gemma4Layers(r *document.Reader, n int) []description.Layer {
 	return named(types)
 }
 
+// olmoHybridLayers: every fourth layer attends, of fewer than four the last.
+func olmoHybridLayers(_ *document.Reader, n int) []string {
+	return either(n, description.FullAttention, linearAttention, func(i int) bool { return i%4 == 3 || n < 4 && i == n-1 })
+}
+
 func recurrentBlocks(r *document.Reader, n int) []string {
 	blocks, _ := r.Texts("block_types")
 	if len(blocks) == 0 {
@@ -483,6 +488,9 @@ func roFormer(r *document.Reader) {
 // beamRope: layers with full attention do not rotate.
 func beamRope(r *document.Reader) {
 	r.MustLack("null: in this type, layers of full attention do not rotate", "rope_parameters.full_attention")
+	rope, given := r.Object("rope_parameters")
+	_, there := rope["full_attention"]
+	r.FailIf(given && !there, document.ErrValue, "rope_parameters.full_attention", "absent", "null, which the code of this type looks for")
 }
 
 // sparseAttention: MiniMax M3 has the sizes of its indexers in an object of their own.
@@ -523,8 +531,71 @@ func isNull(r *document.Reader, key string) bool {
 	return there && v == nil
 }
 
+// countPatches: Chronos-2 has a token for each patch of its context and of its forecast, and one between them
+// by use_reg_token.
+func countPatches(r *document.Reader) {
+	r.MustLack("no such key: the code of this type reads rope_theta alone (use posenc.RotaryConfig)", "rope_scaling", "rope_parameters")
+	r.Object("chronos_config") // fails for what is none
+	patch, ok := r.Integer("chronos_config.input_patch_stride")
+	if !ok {
+		return
+	}
+	r.FailIf(patch < 1, document.ErrValue, "chronos_config.input_patch_stride", patch, "at least 1")
+	context, _ := r.Integer("chronos_config.context_length")
+	tokens := max(context, 0)/max(patch, 1) + max(r.IntegerOr([]string{"chronos_config.max_output_patches"}, 1), 0)
+	if r.Flag("chronos_config.use_reg_token", false) {
+		tokens++
+	}
+	r.Set("max_position_embeddings", json.Number(strconv.Itoa(max(tokens, 1))))
+}
+
+// mptRope brings the keys of MPT into the usual form. Without attn_config.rope the code has ALiBi, or learned positions.
+func mptRope(r *document.Reader) {
+	const config = "attn_config."
+	rope, given := r.Boolean(config + "rope")
+	for _, key := range []string{"alibi", "alibi_bias_max", "rope_impl", "rope_dail_config", "rope_hf_config"} {
+		r.Lookup(config + key)
+	}
+	r.Lookup("learned_pos_emb") // off where heads rotate
+	if !rope {
+		positions := ALiBi
+		if !r.Flag(config+"alibi", true) {
+			positions = learned
+		}
+		key := document.RotationKey(r.Keys, func(key string) bool { return given && strings.HasPrefix(key, config) })
+		r.FailIf(key != "", document.ErrContradiction, document.KeyName(key), document.KindOf(r.Lookup(key)), "attn_config.rope true with it, or no such key: the code has %s", positions)
+		r.Fail(document.ErrNotRotary, config+"rope", document.KindOf(r.Lookup(config+"rope")), "true; else the code has %s", positions)
+		return
+	}
+	list, _ := r.Keys["architectures"].([]any)
+	for _, v := range list {
+		name, _ := v.(string)
+		r.FailIf(strings.HasPrefix(name, "Mpt"), document.ErrContradiction, "architectures", document.Quoted(name), "MPTForCausalLM where attn_config.rope is true: the class of transformers has %s in any case", ALiBi)
+	}
+	overrides, _ := r.Object("block_overrides")
+	r.FailIf(len(overrides) > 0, document.ErrUnknown, "block_overrides", "an object", "no such key: it may take the rotation away from layers (use posenc.RotaryConfig)")
+	switch impl, _ := r.Text(config + "rope_impl"); impl {
+	case "", "dail":
+		kind, ok := r.Text(config + "rope_dail_config.type")
+		r.FailIf(ok && kind != "original", document.ErrUnknown, config+"rope_dail_config.type", document.Quoted(kind), "\"original\": xPos is not read from configurations")
+	case "hf":
+		scaling, _ := r.Object(config + "rope_hf_config")
+		if kind, _ := scaling["type"].(string); kind != "no_scaling" && len(scaling) > 0 {
+			r.FailIf(kind != "linear" && kind != "dynamic", document.ErrUnknown, config+"rope_hf_config.type", document.KindOf(scaling["type"]), "\"no_scaling\", \"linear\" or \"dynamic\"")
+			r.Set("rope_scaling", scaling)
+		}
+	default:
+		r.Fail(document.ErrUnknown, config+"rope_impl", document.Quoted(impl), "\"dail\" or \"hf\"")
+	}
+}
+
 func slidingWindow(r *document.Reader) {
 	r.FailIf(isNull(r, "sliding_window"), document.ErrNotRotary, "sliding_window", "null", "a number: layers without a window do not rotate")
+}
+
+// windowGiven: without a window no layer rotates but dense ones.
+func windowGiven(r *document.Reader) {
+	r.FailIf(isNull(r, "sliding_window"), document.ErrUnknown, "sliding_window", "null", "a number: without a window the code of this type rotates no layers but dense ones")
 }
 
 func baichuan7B(r *document.Reader) {
@@ -556,8 +627,17 @@ func headOfRotaryPart(r *document.Reader) {
 	checkLatentHead(r, r.IntegerOr([]string{"qk_rope_head_dim"}, 64), "qk_rope_head_dim")
 }
 
+// headOf64: the same, and without a head_dim for 64.
+func headOf64(r *document.Reader) {
+	headOfRotaryPart(r)
+	dim := r.IntegerOr([]string{"qk_rope_head_dim"}, 64)
+	r.FailIf(dim != 64 && !r.Has("head_dim"), document.ErrValue, "head_dim", "absent", "%d, as qk_rope_head_dim: without it transformers makes angles for 64 elements", dim)
+}
+
 // headOfBothParts: the same, of which partial_rotary_factor is the part that rotates.
 func headOfBothParts(r *document.Reader) {
+	scaling, _ := r.Object("rope_scaling")
+	r.FailIf(len(scaling) > 0 && scaling["partial_rotary_factor"] == nil, document.ErrUnknown, "rope_scaling", "an object", "rope_parameters: to rope_scaling the class adds no partial_rotary_factor, and then makes angles for whole heads")
 	checkLatentHead(r, r.IntegerOr([]string{"qk_rope_head_dim"}, 64)+r.IntegerOr([]string{"qk_nope_head_dim"}, 64), "qk_rope_head_dim and qk_nope_head_dim")
 }
 
@@ -569,7 +649,16 @@ func checkLatentHead(r *document.Reader, dim int, by string) {
 
 // unlisted: the class has no such key.
 func unlisted(r *document.Reader) {
-	r.MustLack("no such key: the class of this model type computes the types of its layers", "layer_types", "layers_block_type")
+	for _, key := range []string{"layer_types", "layers_block_type"} {
+		v, given := r.Keys[key]
+		r.FailIf(given, document.ErrUnknown, key, document.KindOf(v), "no such key: the class of this model type computes the types of its layers")
+	}
+}
+
+// sectionsGiven: rope parameters that a file has need sections.
+func sectionsGiven(r *document.Reader) {
+	rope, given := r.Object("rope_parameters")
+	r.FailIf(given && rope["mrope_section"] == nil, document.ErrValue, "rope_parameters.mrope_section", "absent", "three counts of pairs, which the class of this model type needs in rope parameters that a file has")
 }
 
 // countedPart: transformers reads no part, other programs rotary_dim.
@@ -708,9 +797,9 @@ func hyV4Layers(r *document.Reader, n int) []description.Layer {
 	for i := range layers {
 		layers[i].Indexer = has == nil && (i == 0 || i%4 == 1) || has != nil && has[i]
 	}
-	types, given := r.Texts("layer_types")
-	if given {
-		r.OneEach("layer_types", len(types), n)
+	types, ok := r.Texts("layer_types")
+	if ok && !r.OneEach("layer_types", len(types), n) {
+		return nil
 	}
 	for i, name := range types {
 		sparse := []string{"deepseek_sparse_attention", "sparse_attention", "sparse", "indexed_attention"}

@@ -14,6 +14,7 @@ var qwenModels = Vendor{
 		{Name: "qwen2_5_vl_text", Hidden: 8192, Heads: 64, Layers: 80, Positions: 32768, Base: 1e6, Axes: &sectionsInOrder, Sections: []int{16, 24, 24}, Traps: []string{"mrope_with_scaling_or_a_part_of_the_head"}},
 		{Name: "qwen2_5_omni_text", Hidden: 3584, Heads: 28, Layers: 28, Positions: 32768, Base: 1e6, Axes: &sectionsInOrder, Sections: []int{16, 24, 24}},
 		{Name: "qwen3_vl_text", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 128000, Base: 5e5, Axes: &InterleavedSections, Sections: []int{24, 20, 20}, Traps: []string{"mrope_interleaved"}},
+		{Name: "qwen3_asr_text", Axes: &InterleavedSections},
 		{Name: "qwen3_vl_moe_text", Hidden: 2048, Heads: 16, Layers: 24, Positions: 128000, Base: 5e5, Axes: &InterleavedSections, Sections: []int{24, 20, 20}, Traps: []string{"mrope_interleaved"}},
 		{Name: "qwen3_omni_moe_text", Hidden: 2048, Heads: 28, Layers: 28, Positions: 32768, Base: 1e6, Axes: &InterleavedSections, Sections: []int{24, 20, 20}},
 		{Name: "qwen3_5_text", Hidden: 4096, Heads: 16, HeadDim: 256, Layers: 32, Positions: 32768, Base: 1e4, Part: 0.25, Axes: &InterleavedSections, Sections: []int{11, 11, 10}, LayerTypes: &LayerTypesRule{Key: "full_attention_interval", Last: 4, Others: "linear_attention"}, Rotating: []string{"full_attention"}},
@@ -44,7 +45,7 @@ var qwenModels = Vendor{
 		{Name: "jev", Text: Part{"text_config", "qwen3_5_text"}, AnyText: true},
 		{Name: "colqwen3_5", Text: Part{"text_config", "qwen3_5_text"}, AnyText: true, Tower: Part{"vision_config", "qwen3_5_vision"}},
 		{Name: "colqwen3", Also: []string{"ops_colqwen3", "qwen3_vl_nemotron_embed"}, Text: Part{"text_config", "qwen3_vl_text"}, Tower: Part{"vision_config", "qwen3_vl_vision"}},
-		{Name: "qwen3_asr", Text: Part{"text_config", "qwen3"}, AnyText: true, AbsentText: `{"hidden_size": 2048, "num_attention_heads": 16, "num_hidden_layers": 28, "max_position_embeddings": 65536, "head_dim": 128}`},
+		{Name: "qwen3_asr", Within: "thinker_config", Text: Part{"text_config", "qwen3"}, AnyText: true, AbsentText: `{"hidden_size": 2048, "num_attention_heads": 16, "num_hidden_layers": 28, "max_position_embeddings": 65536, "head_dim": 128}`},
 		{Name: "qwen3_omni_moe_talker", Text: Part{"text_config", "qwen3_omni_moe_talker_text"}},
 	},
 	Architectures: []GGUFArchitecture{

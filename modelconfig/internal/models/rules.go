@@ -21,9 +21,7 @@ func scaledByPower(*RopeParameters) *posenc.QueryScaling {
 // scaledByBeta is the scale of Ministral 3 and Mistral 4.
 func scaledByBeta(p *RopeParameters) *posenc.QueryScaling {
 	beta, ok := p.Number("llama_4_scaling_beta")
-	if !ok {
-		return nil
-	}
+	p.FailIf(!ok, document.ErrValue, "llama_4_scaling_beta", "absent", "a number, which the class of this model type needs")
 	const key = "original_max_position_embeddings"
 	length, scaled := p.OriginalPositions(1), p.RopeType == "yarn" || p.RopeType == "llama3" || p.RopeType == "longrope" // by which programs know the length
 	p.FailIf(!scaled && !p.Has(key) && !p.Model.Has(key), document.ErrValue, key, "absent", "the length from which llama_4_scaling_beta scales queries")
@@ -143,6 +141,7 @@ func (p *RopeParameters) OriginalPositions(least int) int {
 	case p.Type.OriginalPositions != 0:
 		return p.Type.OriginalPositions
 	}
+	p.FailIf(isNull(p.Reader, key), document.ErrValue, key, "null", "a number, or no such key for max_position_embeddings")
 	return p.Positions
 }
 

@@ -232,6 +232,12 @@ class Results:
         return self.of[key]
 
 
+def without_heads(entry):
+    """A result without rotated heads, of which there are enough."""
+    kinds = {kind: {k: v for k, v in record.items() if k != "k"} for kind, record in entry["kinds"].items()}
+    return {**entry, "kinds": kinds}
+
+
 def forms_of(name, cls, results):
     seen = set()
     for documents in (wrapper_documents, rope_documents, alias_documents, size_documents):
@@ -256,6 +262,8 @@ def forms_of(name, cls, results):
                 form["result"] = results.add(config)
                 if form["result"] is None:
                     continue
+                if documents is size_documents:
+                    form["result"] = without_heads(form["result"])
             except Exception as e:
                 form["error"] = type(e).__name__  # texts have sets of Python, in any order
             yield form
