@@ -132,6 +132,7 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		default:
 			// The file is older than text_config, or has only defaults in it.
 			r.Set("model_type", w.Type)
+			r.Set("architectures", nil) // of the whole model
 			continue
 		}
 		text := r.Within(w.Key, inner)
@@ -228,15 +229,25 @@ type class struct{ key, file, name string }
 
 // classesOf returns the classes of a file's model.
 func classesOf(r *document.Reader) (classes []class) {
-	list, _ := r.Keys["architectures"].([]any)
+	first := func(v any) string {
+		if list, ok := v.([]any); ok && len(list) > 0 {
+			v = list[0]
+		}
+		name, _ := v.(string)
+		return name
+	}
+	list, isList := r.Keys["architectures"].([]any)
+	if !isList {
+		list = []any{r.Keys["architectures"]}
+	}
 	for _, v := range list {
-		if name, ok := v.(string); ok {
+		if name := first(v); name != "" {
 			classes = append(classes, class{key: "architectures", name: name})
 		}
 	}
 	code, _ := r.Keys["auto_map"].(document.Object)
 	for _, key := range document.SortedKeys(code) {
-		name, _ := code[key].(string)
+		name := first(code[key])
 		if name == "" || !strings.HasPrefix(key, "AutoModel") {
 			continue
 		}
@@ -304,6 +315,13 @@ func typeNamed(r *document.Reader, modelType string, named bool) models.ModelTyp
 	if _, listed := models.ClassesOf(modelType); positions != "" || listed && t == nil && models.HolderOf(modelType) == nil {
 		unrotated(r, modelType, positions, named)
 		return models.ModelType{}
+	}
+	for _, c := range classesOf(r) {
+		if named || c.file != "" || t == nil || t.IsTower() || models.IsClassOf(modelType, c.name) {
+			continue
+		}
+		other := models.UnrotatedTypeOf(c.name)
+		r.FailIf(other != "", document.ErrContradiction, c.key, document.Quoted(c.name), "a class of type %s, or %q as model_type: this is its class, and its code does not rotate", document.Quoted(modelType), other)
 	}
 	for _, key := range document.SortedKeys(r.Keys) {
 		t, _ := r.Keys[key].(string)

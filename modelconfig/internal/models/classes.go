@@ -72,6 +72,16 @@ func IsClassOf(modelType, class string) bool {
 	return slices.Contains(classes, strings.TrimPrefix(strings.TrimPrefix(class, "TF"), "Flax")) || slices.Contains(classes, class)
 }
 
+// UnrotatedTypeOf returns a type whose code rotates nothing and that has a class in transformers, "" if there is none.
+func UnrotatedTypeOf(class string) string {
+	for _, name := range Unrotated() {
+		if IsClassOf(name, class) {
+			return name
+		}
+	}
+	return ""
+}
+
 // ReuseOf returns the entry for a type and one of the classes, or nil. Of a class in auto_map file is the file
 // that has it.
 func ReuseOf(modelType, file, class string) *Reuse {

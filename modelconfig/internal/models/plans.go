@@ -535,6 +535,7 @@ func isNull(r *document.Reader, key string) bool {
 // by use_reg_token.
 func countPatches(r *document.Reader) {
 	r.MustLack("no such key: the code of this type reads rope_theta alone (use posenc.RotaryConfig)", "rope_scaling", "rope_parameters")
+	r.Object("chronos_config") // fails for what is none
 	patch, ok := r.Integer("chronos_config.input_patch_stride")
 	if !ok {
 		return
