@@ -163,6 +163,14 @@ func TestGGUFValueTypes(t *testing.T) {
 	read(ggufKeys("llama", "attention.key_length", 2048, "rope.dimension_count", 2048, "/rope_freqs.weight", largest))
 }
 
+// Positions have time, height and width, also where no pair takes the last of them.
+func TestGGUFAxes(t *testing.T) {
+	m := testkit.Must(readGGUF(ggufKeys("qwen2vl", "rope.dimension_sections", []int32{32, 32, 0, 0})))
+	if rope := testkit.Must(m.Rope()); rope.Axes() != 3 || testkit.Must(testkit.Must(readGGUF(ggufKeys("qwen2"))).Rope()).Axes() != 1 {
+		t.Errorf("%d axes", rope.Axes())
+	}
+}
+
 // Values of types that testdata/readings does not have.
 func TestGGUFErrors(t *testing.T) {
 	for _, test := range []struct {
@@ -173,6 +181,7 @@ func TestGGUFErrors(t *testing.T) {
 		value any
 	}{
 		{"llama", ErrValue, "InvFreq[0] is +Inf", "rope.scaling.factor", 1e-320},
+		{"llama", ErrValue, "llama.rope.freq_base is 1e-300,", "rope.freq_base", 1e-300},
 		{"llama", ErrSyntax, "llama.rope.freq_base", "rope.freq_base", []float32(nil)},
 		{"llama", ErrContradiction, "rope_freqs.weight is a key, want it among tensors", "/rope_freqs.weight", []float64{1}},
 		{"llama", ErrSyntax, "float64", "rope.dimension_count", 128.0},

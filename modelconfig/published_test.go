@@ -138,7 +138,8 @@ func TestPublished(t *testing.T) {
 }
 
 // TestPublishedKeys: a key of a published file whose name may be about positions is read, so that an odd value of it is an
-// error, or it is in harmless.txt, whose lines are a reason and keys. keys.txt has all keys, with the number of files.
+// error, or it is in harmless.txt, whose lines are a reason and keys. keys.txt has all keys, with the number of files;
+// others.txt has further keys that files of a type have.
 func TestPublishedKeys(t *testing.T) {
 	harmless, used := map[string]bool{}, map[string]bool{}
 	for _, line := range strings.Split(strings.TrimSpace(string(testkit.Must(os.ReadFile("testdata/published/harmless.txt")))), "\n") {
@@ -189,6 +190,19 @@ func TestPublishedKeys(t *testing.T) {
 				}
 			}
 		})
+	}
+	documents := servedDocuments()
+	for _, line := range strings.Split(strings.TrimSpace(string(testkit.Must(os.ReadFile("testdata/published/others.txt")))), "\n") {
+		name, key, _ := strings.Cut(line, "\t")
+		config := documents(name)
+		switch {
+		case config != nil && !passesIn(name, config, key):
+			read[key] = true
+		case harmless[key]:
+			used[key] = true
+		default:
+			t.Errorf("others.txt: nothing reads %s of %s", key, name)
+		}
 	}
 	for key := range harmless {
 		if !used[key] && testkit.AllRounds() {

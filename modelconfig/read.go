@@ -91,7 +91,8 @@ func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
 //
 // tensors has the name of each tensor of the file, of all its parts if it is in several. The values are those of
 // rope_freqs.weight, rope_factors_short.weight and rope_factors_long.weight, and nil for other tensors. Keys do
-// not say whether a file has these three: the names of the others say that one is absent.
+// not say whether a file has these three: the names of the others say that one is absent. examples/gguf has the
+// lines from a file to both arguments.
 //
 // The layout is the one of the weights in the file; of latent attention (MLA) only the rotary part
 // of a head is described ([Layer.LatentAttention]).

@@ -14,6 +14,7 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
+	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
 // searched is testdata/transformers/search.json.gz: random configurations of every type that
@@ -90,6 +91,9 @@ func TestSearch(t *testing.T) {
 	for _, name := range document.SortedKeys(s.Types) {
 		for _, config := range s.Types[name].Found {
 			outcome, why := config.judge(name)
+			if key := missingText(name, config.Document); key != "" {
+				why = "no " + key + ": " + why
+			}
 			text := string(testkit.Must(json.Marshal(config.Document)))
 			i := slices.IndexFunc(list, func(d *decision) bool { return d.fits(name, text, why) })
 			switch {
@@ -110,6 +114,22 @@ func TestSearch(t *testing.T) {
 	for _, d := range list {
 		t.Logf("%d\t%s", d.used, d.why)
 	}
+}
+
+// missingText returns the key of a text model that a document does not have.
+func missingText(name string, document map[string]any) string {
+	h := models.HolderOf(name)
+	if h == nil || h.Text.Key == "" {
+		return ""
+	}
+	inner, ok := document[h.Text.Key].(map[string]any)
+	if !ok {
+		return h.Text.Key
+	}
+	if given, ok := inner["model_type"].(string); ok {
+		return missingText(given, inner)
+	}
+	return missingText(h.Text.Type, inner)
 }
 
 // judge says what a configuration comes to: it agrees, both fail, it is refused, it differs, or it is

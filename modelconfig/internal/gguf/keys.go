@@ -190,7 +190,7 @@ func (r *ggufReader) tensor(name string) []float64 {
 	factors := make([]float64, min(len(values), most))
 	for i := range factors {
 		factors[i] = float64(values[i])
-		r.failIf(!(factors[i] > 0 && factors[i] <= math.MaxFloat64), document.ErrValue, name, values[i], "finite numbers above 0")
+		r.failIf(!(factors[i] > 0) || math.IsInf(factors[i], 0), document.ErrValue, name, values[i], "finite numbers above 0")
 	}
 	return factors
 }

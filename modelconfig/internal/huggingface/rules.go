@@ -242,6 +242,8 @@ func ruleOf(p *models.RopeParameters) description.Rule {
 		return llama3Of(p, factor)
 	case "proportional":
 		if !hasFactor {
+			_, null := p.Keys["factor"]
+			p.FailIf(null, document.ErrValue, "factor", "null", "a number, or no such key for 1")
 			factor = 1
 		}
 		return description.AnyLength("proportional", frequency.Proportional, p.HeadDim, base, frequency.ProportionalParameters{PartialRotaryFactor: p.Partial, Factor: factor})

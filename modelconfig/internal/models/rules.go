@@ -141,6 +141,7 @@ func (p *RopeParameters) OriginalPositions(least int) int {
 	case p.Type.OriginalPositions != 0:
 		return p.Type.OriginalPositions
 	}
+	p.FailIf(isNull(p.Reader, key), document.ErrValue, key, "null", "a number, or no such key for max_position_embeddings")
 	return p.Positions
 }
 

@@ -84,9 +84,10 @@ def run():
         except Exception as e:
             entry = search.told("config", e)
         else:
-            entry = {"type": config.model_type, **search.result(config, search.traceable(config.model_type, type(config)))}
+            entry = search.result(config, True)  # the whole model, or else its rotary modules
             if "error" in entry:
-                entry = {"type": config.model_type, **search.result(config, False)}
+                entry = search.result(config, False)
+            entry["type"] = config.model_type
         results[name] = entry
         print(name, entry.get("layers", "")[:40] or f'{entry.get("stage")}: {entry.get("error")}', flush=True)
     write(RESULTS, {"versions": survey.versions(), "results": results})

@@ -108,6 +108,8 @@ class Maker:
             elif key in NUMBERS and self.often(0.45):
                 values = [v for v in NUMBERS[key] if v is not None or value is None]
                 self.document[key] = pick(values) if not self.often(0.02) else None
+        if "qk_rope_head_dim" in self.document and "head_dim" in self.default and self.often(0.6):
+            self.document["head_dim"] = self.document["qk_rope_head_dim"]
         if self.often(0.12):
             key = pick([k for k in FOREIGN if k not in self.document])
             self.document[key] = pick(FOREIGN[key])
@@ -390,7 +392,13 @@ def main(seed, each, out, *names):
             continue
         done = [f for f in types[name]["found"] if "layers" in f]
         print(name, types[name]["by"], len(done), "of", each, flush=True)
-        document = {"versions": survey.versions(), "seed": seed, "types": types}
+        if len(types) % 40 == 0:
+            write(out, seed, types)
+    write(out, seed, types)
+
+
+def write(out, seed, types):
+    document = {"versions": survey.versions(), "seed": seed, "types": types}
     with open(out, "wb") as f:
         f.write(gzip.compress(json.dumps(document, sort_keys=True, separators=(",", ":")).encode(), mtime=0))
 

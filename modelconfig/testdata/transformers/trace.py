@@ -132,7 +132,7 @@ def model_class(config):
     return sorted(found, key=lambda f: f[:4])[0][-1]
 
 
-MIXERS = re.compile("Mamba|Mixer|GatedDelta|SSM")  # which stand beside an attention and take their time
+MIXERS = re.compile("Mamba|Mixer|GatedDelta|SSM|MLP$|MoE$")  # which stand beside an attention and take their time
 
 
 def nothing(*args, **options):
@@ -181,12 +181,13 @@ def rotates(cls):
 
 
 def layers_of(model):
-    """The list of layers: the longest of lists that has attentions, the first of equals."""
-    best = None
+    """The list of layers: the first of as many as the configuration has, or else the longest."""
+    count, best = getattr(model.config, "num_hidden_layers", None), None
     for name, module in model.named_modules():
-        if isinstance(module, torch.nn.ModuleList) and len(module) and any(attentions(layer) for layer in module):
-            if best is None or len(module) > len(best[1]) and not name.startswith(best[0] + "."):
-                best = (name, module)
+        if not isinstance(module, torch.nn.ModuleList) or not any(attentions(layer) for layer in module):
+            continue
+        if best is None or len(best[1]) != count and (len(module) == count or len(module) > len(best[1]) and not name.startswith(best[0] + ".")):
+            best = (name, module)
     if best is None:
         raise Unknown("no list of layers")
     return best[1]
