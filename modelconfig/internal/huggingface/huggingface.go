@@ -374,6 +374,9 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 		given := r.Has(key) && !(isList && len(list) == 0) || r.Has("rope_parameters."+key) || r.Has("rope_scaling."+key)
 		r.FailIf(!given, document.ErrValue, key, "absent", "a value: models of this type have no common default")
 	}
+	if f.Axes == nil { // before sizes, which drafts have of their targets
+		r.MustLack(noAxes, "rope_scaling.mrope_section", "rope_parameters.mrope_section")
+	}
 	nulls(r, f, m.ModelType)
 	if f.PositionType != "" {
 		kind, given := r.Text("position_embedding_type")
