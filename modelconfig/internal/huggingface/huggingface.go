@@ -291,15 +291,18 @@ func unrotated(r *document.Reader, modelType, positions string, named bool) {
 	unread := models.UnreadRotation(modelType)
 	key := document.RotationKey(r.Keys, func(key string) bool { return slices.Contains(unread, key) })
 	r.FailIf(key != "", document.ErrContradiction, document.KeyName(key), document.KindOf(r.Lookup(key)),
-		"no such key: the code of type %s %s. If the model's own code rotates, set Options.Type to the type whose code is the same, or use posenc.RotaryConfig", document.Quoted(modelType), has)
+		"no such key: the code of type %s %s. If the model's own code rotates, "+
+			"set Options.Type to the type whose code is the same, or use posenc.RotaryConfig", document.Quoted(modelType), has)
 	for _, key := range document.SortedKeys(r.Keys) {
 		attention, _ := r.Keys[key].(document.Object)
 		alibi := document.NamesALiBi(key, r.Keys[key]) || isAttention(key) && document.NamesALiBi("alibi", attention["alibi"])
-		r.FailIf(alibi, document.ErrNotRotary, document.KeyName(key), document.KindOf(r.Keys[key]), "rotary positions, not %s", models.ALiBi)
+		r.FailIf(alibi, document.ErrNotRotary, document.KeyName(key), document.KindOf(r.Keys[key]),
+			"rotary positions, not %s", models.ALiBi)
 	}
 	for _, key := range document.SortedKeys(r.Keys) {
 		kind, _ := r.Keys[key].(string)
-		another := kind != "" && document.SubjectOf(key) == document.AboutKind && !slices.Contains([]string{"absolute", "learned"}, strings.ToLower(kind))
+		another := kind != "" && document.SubjectOf(key) == document.AboutKind &&
+			!slices.Contains([]string{"absolute", "learned"}, strings.ToLower(kind))
 		r.FailIf(another, document.ErrNotRotary, key, document.Quoted(kind), "rotary positions")
 	}
 	_, known := models.ClassesOf(modelType)
@@ -308,9 +311,12 @@ func unrotated(r *document.Reader, modelType, positions string, named bool) {
 		switch {
 		case named || !known || c.file == "" && sharesPositions(modelType, c.name):
 		case reuse != nil && reuse.Positions != "":
-			r.Fail(document.ErrNotRotary, c.key, document.Quoted(c.name), "a class with rotary positions; this one has %s", reuse.Positions)
+			r.Fail(document.ErrNotRotary, c.key, document.Quoted(c.name),
+				"a class with rotary positions; this one has %s", reuse.Positions)
 		default:
-			r.Fail(document.ErrUnknown, c.key, document.Quoted(c.name), "a class that transformers has for type %s: what the code of this one does with positions is not known. Set Options.Type to the type whose code is the same, which may be %[1]s itself", document.Quoted(modelType))
+			r.Fail(document.ErrUnknown, c.key, document.Quoted(c.name),
+				"a class that transformers has for type %s: what the code of this one does with positions is not known. "+
+					"Set Options.Type to the type whose code is the same, which may be %[1]s itself", document.Quoted(modelType))
 		}
 	}
 	if positions == "" {
@@ -342,7 +348,9 @@ func typeNamed(r *document.Reader, modelType string, named bool) models.ModelTyp
 			continue
 		}
 		other := models.UnrotatedTypeOf(c.name)
-		r.FailIf(other != "", document.ErrContradiction, c.key, document.Quoted(c.name), "a class of type %s, or %q as model_type: this is its class, and its code does not rotate", document.Quoted(modelType), other)
+		r.FailIf(other != "", document.ErrContradiction, c.key, document.Quoted(c.name),
+			"a class of type %s, or %q as model_type: this is its class, and its code does not rotate",
+			document.Quoted(modelType), other)
 	}
 	for _, key := range document.SortedKeys(r.Keys) {
 		t, _ := r.Keys[key].(string)

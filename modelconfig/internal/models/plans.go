@@ -534,7 +534,8 @@ func isNull(r *document.Reader, key string) bool {
 // countPatches: Chronos-2 has a token for each patch of its context and of its forecast, and one between them
 // by use_reg_token.
 func countPatches(r *document.Reader) {
-	r.MustLack("no such key: the code of this type reads rope_theta alone (use posenc.RotaryConfig)", "rope_scaling", "rope_parameters")
+	r.MustLack("no such key: the code of this type reads rope_theta alone (use posenc.RotaryConfig)",
+		"rope_scaling", "rope_parameters")
 	r.Object("chronos_config") // fails for what is none
 	patch, ok := r.Integer("chronos_config.input_patch_stride")
 	if !ok {
@@ -563,25 +564,31 @@ func mptRope(r *document.Reader) {
 			positions = learned
 		}
 		key := document.RotationKey(r.Keys, func(key string) bool { return given && strings.HasPrefix(key, config) })
-		r.FailIf(key != "", document.ErrContradiction, document.KeyName(key), document.KindOf(r.Lookup(key)), "attn_config.rope true with it, or no such key: the code has %s", positions)
-		r.Fail(document.ErrNotRotary, config+"rope", document.KindOf(r.Lookup(config+"rope")), "true; else the code has %s", positions)
+		r.FailIf(key != "", document.ErrContradiction, document.KeyName(key), document.KindOf(r.Lookup(key)),
+			"attn_config.rope true with it, or no such key: the code has %s", positions)
+		r.Fail(document.ErrNotRotary, config+"rope", document.KindOf(r.Lookup(config+"rope")),
+			"true; else the code has %s", positions)
 		return
 	}
 	list, _ := r.Keys["architectures"].([]any)
 	for _, v := range list {
 		name, _ := v.(string)
-		r.FailIf(strings.HasPrefix(name, "Mpt"), document.ErrContradiction, "architectures", document.Quoted(name), "MPTForCausalLM where attn_config.rope is true: the class of transformers has %s in any case", ALiBi)
+		r.FailIf(strings.HasPrefix(name, "Mpt"), document.ErrContradiction, "architectures", document.Quoted(name),
+			"MPTForCausalLM where attn_config.rope is true: the class of transformers has %s in any case", ALiBi)
 	}
 	overrides, _ := r.Object("block_overrides")
-	r.FailIf(len(overrides) > 0, document.ErrUnknown, "block_overrides", "an object", "no such key: it may take the rotation away from layers (use posenc.RotaryConfig)")
+	r.FailIf(len(overrides) > 0, document.ErrUnknown, "block_overrides", "an object",
+		"no such key: it may take the rotation away from layers (use posenc.RotaryConfig)")
 	switch impl, _ := r.Text(config + "rope_impl"); impl {
 	case "", "dail":
 		kind, ok := r.Text(config + "rope_dail_config.type")
-		r.FailIf(ok && kind != "original", document.ErrUnknown, config+"rope_dail_config.type", document.Quoted(kind), "\"original\": xPos is not read from configurations")
+		r.FailIf(ok && kind != "original", document.ErrUnknown, config+"rope_dail_config.type", document.Quoted(kind),
+			"\"original\": xPos is not read from configurations")
 	case "hf":
 		scaling, _ := r.Object(config + "rope_hf_config")
 		if kind, _ := scaling["type"].(string); kind != "no_scaling" && len(scaling) > 0 {
-			r.FailIf(kind != "linear" && kind != "dynamic", document.ErrUnknown, config+"rope_hf_config.type", document.KindOf(scaling["type"]), "\"no_scaling\", \"linear\" or \"dynamic\"")
+			r.FailIf(kind != "linear" && kind != "dynamic", document.ErrUnknown, config+"rope_hf_config.type", document.KindOf(scaling["type"]),
+				"\"no_scaling\", \"linear\" or \"dynamic\"")
 			r.Set("rope_scaling", scaling)
 		}
 	default:
