@@ -345,7 +345,7 @@ var leastKeys = map[string]map[string]any{
 	"moss_vl_vision": {"hidden_size": 1152, "num_heads": 16}, "openpangu_vl_vision": {"hidden_size": 1280, "num_heads": 16},
 	"nemotron-nas": {"block_configs": slices.Repeat([]any{map[string]any{"attention": map[string]any{"no_op": false}}}, 12)},
 	"hy_v4":        {"rope_theta": 10000}, "pangu_ultra_moe": {"rope_theta": 10000}, "plamo3": {"rope_theta": 10000}, "rnj1": {"head_dim": 128, "layer_types": slices.Repeat([]string{"full_attention"}, 32), "rope_theta": 10000},
-	"xlm-roberta": {"position_embedding_type": "rotary"}, "xverse": {"rope_theta": 10000}, "zamba2": {"use_mem_rope": true},
+	"mpt": {"attn_config": map[string]any{"rope": true}}, "xlm-roberta": {"position_embedding_type": "rotary"}, "xverse": {"rope_theta": 10000}, "zamba2": {"use_mem_rope": true},
 }
 
 // readType reads the configuration of a type, with what it needs and members.

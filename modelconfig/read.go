@@ -14,7 +14,8 @@ import (
 // (rope_theta, rope_scaling), the form of transformers 5 (rope_parameters, flat or by layer type), and
 // the keys that single models have instead. A key that is absent or null has the default of
 // transformers 5.24 for its model_type. For a model of images or audio it reads the text model. Where no
-// list has the model_type, the first of architectures stands for it, as in vLLM and SGLang.
+// list has the model_type, the first of architectures stands for it, as in vLLM and SGLang; where a file
+// gives the model_type of other code, its architectures and auto_map decide (Chronos-2 says t5).
 // The layout is the one of the weights on the Hub; of latent attention (MLA) only the rotary part
 // of a head is described ([Layer.LatentAttention]).
 //

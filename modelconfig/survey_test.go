@@ -360,7 +360,7 @@ func TestSurveyTowers(t *testing.T) {
 // does instead and what a caller can do.
 func TestSurveyKnown(t *testing.T) {
 	s := readSurvey()
-	listed := strings.Fields(models.Unrotated)
+	listed := models.Unrotated()
 	for _, name := range s.Configurations {
 		if strings.Contains(name, " ") {
 			continue // a second class of a type

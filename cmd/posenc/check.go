@@ -415,6 +415,9 @@ func wantedLayers(s *source.Source, layer string) (list []string, still *stillLa
 	layers := model.Layers()
 	switch {
 	case err != nil:
+		if len(types) == 1 && types[0] == "" {
+			return nil, nil, fmt.Errorf("--layer %s: want a number from 0 to %d", layer, len(layers)-1)
+		}
 		return nil, nil, fmt.Errorf("--layer %s: want a number or one of %q", layer, types)
 	case n < 0 || n >= len(layers):
 		return nil, nil, fmt.Errorf("--layer %d: %s has layers 0 to %d", n, input.Name(s.Path), len(layers)-1)

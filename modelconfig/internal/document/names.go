@@ -105,7 +105,7 @@ func SubjectOf(key string) subject {
 		return AboutRotation
 	case has("alibi", "xpos", "nope", "ntk", "yarn", "fope", "logn", "sinusoidal"), next([]string{"relative"}, []string{"position"}),
 		next([]string{"position", "pos"}, []string{"bias", "interp", "interpolation"}), next([]string{"pe"}, []string{"type"}),
-		next([]string{"linear", "context"}, []string{"scale", "scaling"}):
+		next([]string{"linear", "context"}, []string{"scale", "scaling"}), next([]string{"log"}, []string{"n", "scaling"}):
 		return AboutOthers
 	case next([]string{"position", "positions", "positional", "pos"},
 		[]string{"embedding", "embeddings", "emb", "embed", "embeds", "embds", "encoding", "encodings", "encode", "enc"}):
@@ -116,6 +116,67 @@ func SubjectOf(key string) subject {
 
 // NamesRotation reports whether the name of a key is about rotary positions.
 func NamesRotation(key string) bool { return SubjectOf(key) == AboutRotation }
+
+// RotationKey returns the first key that says that a model rotates, with its path, in keys and in objects of them
+// that are about attention; "" if there is none. A value that turns something off says nothing.
+func RotationKey(keys Object, unread func(key string) bool) string {
+	return rotationKey(keys, "", unread)
+}
+
+func rotationKey(keys Object, path string, unread func(key string) bool) string {
+	for _, name := range SortedKeys(keys) {
+		v, key := keys[name], path+name
+		inner, isObject := v.(Object)
+		words := WordsOf(name)
+		has := func(names ...string) bool {
+			return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(names, w) })
+		}
+		rotates := false
+		switch text, _ := v.(string); SubjectOf(name) {
+		case AboutRotation:
+			rotates = !turnsOff(v)
+		case AboutOthers:
+			rotates = has("xpos", "ntk", "yarn", "fope") && !turnsOff(v) || has("nope") && v == false
+		case AboutKind:
+			rotates = NamesRotation(text)
+		}
+		if rotates && !unread(key) {
+			return key
+		}
+		if isObject && has("attn", "attention") {
+			if found := rotationKey(inner, key+".", unread); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// NamesALiBi reports whether a key and its value say that a model has ALiBi.
+func NamesALiBi(key string, v any) bool {
+	if kind, ok := v.(string); ok && SubjectOf(key) == AboutKind {
+		return strings.EqualFold(kind, "alibi")
+	}
+	return slices.Contains(WordsOf(key), "alibi") && !turnsOff(v)
+}
+
+// turnsOff reports whether a value of a key about positions means that there are none.
+func turnsOff(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bool:
+		return !v
+	case string:
+		return slices.Contains([]string{"", "none", "null", "false"}, strings.ToLower(v))
+	case []any:
+		return len(v) == 0
+	case Object:
+		return len(v) == 0
+	}
+	n, ok := ToNumber(v)
+	return ok && n == 0
+}
 
 // namesRope reports whether a key has rope or rotary in it, as a word or within one (xdrope),
 // except in words as property, propeller and europe. Capitals need not begin words (useRoPE).

@@ -25,7 +25,7 @@ func Read(function string, config []byte, as string, vision bool) (*description.
 	if as != "" {
 		asType(r, as)
 	}
-	byArchitecture(r)
+	byArchitecture(r, as != "")
 	holder := ""
 	if vision {
 		r = visionModel(r)
@@ -36,7 +36,7 @@ func Read(function string, config []byte, as string, vision bool) (*description.
 	if !ok {
 		r.Fail(document.ErrValue, "model_type", "absent", "%s", untyped(r))
 	}
-	f := typeNamed(r, modelType)
+	f := typeNamed(r, modelType, as != "")
 	m := &description.Description{ModelType: modelType, Holder: holder, Tower: vision, Kinds: map[string]description.Kind{}}
 	if r.Err == nil {
 		readModel(r, &f, m)
@@ -79,11 +79,18 @@ func asType(r *document.Reader, modelType string) {
 	r.Set("model_type", modelType)
 }
 
-// byArchitecture takes the name of an architecture for a type that no list has: vLLM and SGLang go by
+// byArchitecture takes the type of architectures where a file gives the type of other code, unless a caller
+// has named it, and the name of an architecture for a type that no list has: vLLM and SGLang go by
 // it, and of some models they give nothing else.
-func byArchitecture(r *document.Reader) {
+func byArchitecture(r *document.Reader, named bool) {
 	modelType, isText := r.Keys["model_type"].(string)
 	list, _ := r.Keys["architectures"].([]any)
+	for _, c := range classesOf(r) {
+		if reuse := models.ReuseOf(modelType, c.file, c.name); reuse != nil && reuse.As != "" && !named {
+			r.Set("model_type", reuse.As)
+			return
+		}
+	}
 	if len(list) == 0 || r.Keys["model_type"] != nil && !isText || models.Reads(modelType) || models.PositionsIn(models.OtherTypes, modelType) != "" {
 		return
 	}
@@ -125,6 +132,7 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		default:
 			// The file is older than text_config, or has only defaults in it.
 			r.Set("model_type", w.Type)
+			r.Set("architectures", nil) // of the whole model
 			continue
 		}
 		text := r.Within(w.Key, inner)
@@ -158,6 +166,7 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 			return r, holder
 		}
 		r = text
+		byArchitecture(r, false)
 	}
 	return r, holder
 }
@@ -215,14 +224,109 @@ func ropeValues(keys document.Object) document.Object {
 	return values
 }
 
-func typeNamed(r *document.Reader, modelType string) models.ModelType {
+// class is a class of architectures, or of auto_map, where file is the file with its code.
+type class struct{ key, file, name string }
+
+// classesOf returns the classes of a file's model.
+func classesOf(r *document.Reader) (classes []class) {
+	first := func(v any) string {
+		if list, ok := v.([]any); ok && len(list) > 0 {
+			v = list[0]
+		}
+		name, _ := v.(string)
+		return name
+	}
+	list, isList := r.Keys["architectures"].([]any)
+	if !isList {
+		list = []any{r.Keys["architectures"]}
+	}
+	for _, v := range list {
+		if name := first(v); name != "" {
+			classes = append(classes, class{key: "architectures", name: name})
+		}
+	}
+	code, _ := r.Keys["auto_map"].(document.Object)
+	for _, key := range document.SortedKeys(code) {
+		name := first(code[key])
+		if name == "" || !strings.HasPrefix(key, "AutoModel") {
+			continue
+		}
+		if _, after, other := strings.Cut(name, "--"); other { // of another repository
+			name = after
+		}
+		file, name, _ := strings.Cut(name, ".")
+		classes = append(classes, class{"auto_map." + key, file, name})
+	}
+	return classes
+}
+
+// unrotated fails for a type whose code rotates nothing: as ErrNotRotary only where nothing in the file says that its
+// code is another.
+func unrotated(r *document.Reader, modelType, positions string, named bool) {
+	has := "does not rotate"
+	if positions != "" {
+		has = "has " + positions
+	}
+	unread := models.UnreadRotation(modelType)
+	key := document.RotationKey(r.Keys, func(key string) bool { return slices.Contains(unread, key) })
+	r.FailIf(key != "", document.ErrContradiction, document.KeyName(key), document.KindOf(r.Lookup(key)),
+		"no such key: the code of type %s %s. If the model's own code rotates, set Options.Type to the type whose code is the same, or use posenc.RotaryConfig", document.Quoted(modelType), has)
+	for _, key := range document.SortedKeys(r.Keys) {
+		attention, _ := r.Keys[key].(document.Object)
+		alibi := document.NamesALiBi(key, r.Keys[key]) || isAttention(key) && document.NamesALiBi("alibi", attention["alibi"])
+		r.FailIf(alibi, document.ErrNotRotary, document.KeyName(key), document.KindOf(r.Keys[key]), "rotary positions, not %s", models.ALiBi)
+	}
+	for _, key := range document.SortedKeys(r.Keys) {
+		kind, _ := r.Keys[key].(string)
+		another := kind != "" && document.SubjectOf(key) == document.AboutKind && !slices.Contains([]string{"absolute", "learned"}, strings.ToLower(kind))
+		r.FailIf(another, document.ErrNotRotary, key, document.Quoted(kind), "rotary positions")
+	}
+	_, known := models.ClassesOf(modelType)
+	for _, c := range classesOf(r) {
+		reuse := models.ReuseOf(modelType, c.file, c.name)
+		switch {
+		case named || !known || c.file == "" && sharesPositions(modelType, c.name):
+		case reuse != nil && reuse.Positions != "":
+			r.Fail(document.ErrNotRotary, c.key, document.Quoted(c.name), "a class with rotary positions; this one has %s", reuse.Positions)
+		default:
+			r.Fail(document.ErrUnknown, c.key, document.Quoted(c.name), "a class that transformers has for type %s: what the code of this one does with positions is not known. Set Options.Type to the type whose code is the same, which may be %[1]s itself", document.Quoted(modelType))
+		}
+	}
+	if positions == "" {
+		r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.24 has none for this type")
+	}
+	r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; this type has %s", positions)
+}
+
+// sharesPositions reports whether transformers has a class for a type, or for another type with the same positions.
+func sharesPositions(modelType, name string) bool {
+	if models.IsClassOf(modelType, name) {
+		return true
+	}
+	positions := models.PositionsIn(models.OtherTypes, modelType)
+	return slices.ContainsFunc(models.Unrotated(), func(other string) bool {
+		return models.PositionsIn(models.OtherTypes, other) == positions && models.IsClassOf(other, name)
+	})
+}
+
+func typeNamed(r *document.Reader, modelType string, named bool) models.ModelType {
+	t := cmp.Or(models.Types.Named(modelType), models.Towers.Named(modelType))
+	positions := models.PositionsIn(models.OtherTypes, modelType)
+	if _, listed := models.ClassesOf(modelType); positions != "" || listed && t == nil && models.HolderOf(modelType) == nil {
+		unrotated(r, modelType, positions, named)
+		return models.ModelType{}
+	}
+	for _, c := range classesOf(r) {
+		if named || c.file != "" || t == nil || t.IsTower() || models.IsClassOf(modelType, c.name) {
+			continue
+		}
+		other := models.UnrotatedTypeOf(c.name)
+		r.FailIf(other != "", document.ErrContradiction, c.key, document.Quoted(c.name), "a class of type %s, or %q as model_type: this is its class, and its code does not rotate", document.Quoted(modelType), other)
+	}
 	for _, key := range document.SortedKeys(r.Keys) {
 		t, _ := r.Keys[key].(string)
 		r.FailIf(strings.EqualFold(t, "alibi") && document.SubjectOf(key) == document.AboutKind, document.ErrNotRotary, key, document.Quoted(t), "rotary positions, not %s", models.ALiBi)
 	}
-	positions := models.PositionsIn(models.OtherTypes, modelType)
-	r.FailIf(positions != "", document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; this type has %s", positions)
-	t := cmp.Or(models.Types.Named(modelType), models.Towers.Named(modelType))
 	if t != nil && t.Variant != "" {
 		if n, _ := r.Integer(t.VariantKey); n > 0 {
 			t = models.Types.Named(t.Variant)
@@ -242,7 +346,8 @@ func typeNamed(r *document.Reader, modelType string) models.ModelType {
 // unknownType fails for a type that is in none of the lists; types of text models count where texts
 // is set.
 func unknownType(r *document.Reader, modelType, expected string, texts bool) {
-	r.FailIf(strings.Contains("\n"+models.Unrotated, "\n"+modelType+"\n"), document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.24 has none for this type")
+	_, listed := models.ClassesOf(modelType)
+	r.FailIf(listed, document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model with rotary positions; transformers 5.24 has none for this type")
 	known := slices.Concat(models.Towers.Names(), models.Holders.Names(), models.OtherTypes.Names())
 	if texts {
 		known = append(known, models.Types.Names()...)
@@ -261,11 +366,17 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 		given := r.Has(key) && !(isList && len(list) == 0) || r.Has("rope_parameters."+key) || r.Has("rope_scaling."+key)
 		r.FailIf(!given, document.ErrValue, key, "absent", "a value: models of this type have no common default")
 	}
+	if f.Axes == nil { // before sizes, which drafts have of their targets
+		r.MustLack(noAxes, "rope_scaling.mrope_section", "rope_parameters.mrope_section")
+	}
 	nulls(r, f, m.ModelType)
 	if f.PositionType != "" {
 		kind, given := r.Text("position_embedding_type")
 		if !given {
 			kind = cmp.Or(f.AbsentPositionType, f.PositionType)
+		}
+		if key := document.RotationKey(r.Keys, func(string) bool { return false }); !given && kind != f.PositionType && key != "" {
+			r.Fail(document.ErrContradiction, document.KeyName(key), document.KindOf(r.Lookup(key)), "position_embedding_type %q with it: without one, files of this type have positions of the kind %q", f.PositionType, kind)
 		}
 		r.FailIf(kind != f.PositionType, document.ErrNotRotary, "position_embedding_type", document.Quoted(kind), "%q", f.PositionType)
 	}
@@ -747,6 +858,10 @@ func visionModel(r *document.Reader) *document.Reader {
 		modelType, _ := r.Text("model_type")
 		h := models.HolderOf(modelType)
 		if positions := models.PositionsIn(models.OtherTowers, modelType); positions != "" {
+			if tower, _ := r.Object("vision_config"); tower != nil {
+				key := document.RotationKey(tower, func(string) bool { return false })
+				r.FailIf(key != "", document.ErrContradiction, "vision_config."+key, document.KindOf(r.Lookup("vision_config."+key)), "no such key: the vision tower of this type has %s (use posenc.RotaryConfig if its own code rotates)", positions)
+			}
 			r.Fail(document.ErrNotRotary, "model_type", document.Quoted(modelType), "a model whose vision tower rotates by rows and columns; the one of this type has %s", positions)
 		}
 		if r.Err != nil || h == nil || h.Tower.Key == "" {
@@ -773,7 +888,8 @@ func visionModel(r *document.Reader) *document.Reader {
 	if r == whole && isText && models.Towers.Named(modelType) == nil && !slices.ContainsFunc(models.TowerKeys(), r.Has) {
 		r.Fail(document.ErrAbsent, "model_type", document.Quoted(modelType), "a vision tower or a model that holds one; HuggingFace reads this text model")
 	}
-	if given && models.Towers.Named(modelType) == nil && models.PositionsIn(models.OtherTypes, modelType) == "" {
+	_, listed := models.ClassesOf(modelType)
+	if given && models.Towers.Named(modelType) == nil && models.PositionsIn(models.OtherTypes, modelType) == "" && (!listed || models.Reads(modelType)) {
 		unknownType(r, modelType, "a vision tower in docs/models.md or a model that holds one", false)
 	}
 	return r

@@ -15,6 +15,7 @@ var encodersModels = Vendor{
 		{Name: "ultrabert", Hidden: 4096, Heads: 32, Layers: 32, Positions: 32768, LayerTypes: &LayerTypesRule{Last: 3, Others: "sliding_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 2.56e6, BlockBase: 1e4}, {LayerType: "sliding_attention", Base: 1e4}}, Rewrite: ropeOfEach},
 		{Name: "neomme", Hidden: 1024, Heads: 16, HeadDim: 64, Layers: 17, Positions: 16384, Part: 1, NoPartKey: true, LayerTypes: &LayerTypesRule{Pattern: "(SSSSSF)F"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 1e6, Partial: 0.25}, {LayerType: "sliding_attention", Base: 1e4}}},
 		{Name: "roformer", Keys: computedHead, Hidden: 768, Heads: 12, Layers: 12, Positions: 1536, Base: 1e4, NoBaseKey: true, Layout: interleaved, Check: roFormer},
+		{Name: "chronos2", Hidden: 512, Heads: 8, HeadDim: 64, Layers: 6, Positions: 577, Base: 1e4, Keys: &Spellings{Hidden: []string{"d_model", "hidden_size"}, Heads: []string{"num_heads", "num_attention_heads"}, HeadDim: []string{"d_kv", "head_dim"}, Layers: []string{"num_layers", "num_hidden_layers"}}, Check: countPatches, Traps: []string{"chronos_2_says_t5"}},
 		{Name: "esmfold2", Refusal: "rotates the atoms of its atom_encoder by four axes of fractional positions: use posenc.RotaryConfig with the InvFreq and Axes of frequency.ESMFold2, and posenc.Rotary.CosSinFractionalAxes"},
 	},
 	Holders: []Holder{
@@ -26,7 +27,14 @@ var encodersModels = Vendor{
 		{learned, []string{"opt", "biogpt", "bert", "roberta", "camembert", "distilbert", "albert", "bart", "mbart", "nougat", "blenderbot", "longformer", "big_bird"}},
 		{sinusoidal, []string{"m2m_100", "marian", "pegasus", "ctrl"}},
 		{relative, []string{"mpnet", "t5", "mt5", "umt5", "longt5", "switch_transformers", "deberta", "deberta-v2", "xlnet"}},
-		{ALiBi, []string{"bloom", "mpt", "jais"}},
+		{ALiBi, []string{"bloom", "jais"}},
+	},
+	Reuses: []Reuse{
+		{Type: "t5", Classes: []string{"Chronos2Model"}, As: "chronos2"},
+		{Type: "t5", Classes: []string{"ChronosBoltModelForForecasting", "T5WithLMHeadModel"}, Positions: relative},
+		{Type: "bert", Classes: []string{"bert_layers."}, Positions: ALiBi}, // MosaicBERT and DNABERT-2
+		{Type: "florence2", Classes: []string{"modeling_florence2."}, Positions: learned},
+		{Type: "electra", Classes: []string{"ElectraReranker"}, Positions: learned},
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "neo-bert", Layout: Normal},
@@ -35,7 +43,7 @@ var encodersModels = Vendor{
 	},
 	OtherArchitectures: []PositionsOf{
 		{learned, []string{"bert"}},
-		{ALiBi, []string{"bloom", "jais", "jina-bert-v2", "mpt", "refact"}},
+		{ALiBi, []string{"bloom", "jais", "jina-bert-v2", "refact"}},
 		{relative, []string{"t5", "t5encoder"}},
 	},
 }

@@ -34,5 +34,6 @@ var glmModels = Vendor{
 		{Name: "glm4moe", Layout: NeoX, Axes: OptionalAxes},
 	},
 	OtherArchitectures: []PositionsOf{{noPositions, []string{"glm5-next", "glm5next"}}},
+	UnreadRotation:     []UnreadKeys{{[]string{"glm5_next_text"}, []string{"qk_rope_head_dim"}}},
 	OtherTowers:        []PositionsOf{{learned, []string{"chatglm", "glm_image"}}},
 }

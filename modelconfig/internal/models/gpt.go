@@ -11,7 +11,8 @@ var gptModels = Vendor{
 		{Name: "gptj", Also: []string{"codegen"}, Hidden: 4096, Heads: 16, Layers: 28, Positions: 2048, Base: 1e4, Keys: &Spellings{Hidden: []string{"n_embd", "hidden_size"}, Heads: []string{"n_head", "num_attention_heads"}, HeadDim: []string{}, Layers: []string{"n_layer", "num_hidden_layers"}, Positions: []string{"n_positions"}}, RotaryDim: 64, NoPartKey: true, NoBaseKey: true, Layout: interleaved, Check: unscaled},
 		{Name: "openai_privacy_filter", Hidden: 640, Heads: 14, HeadDim: 64, Layers: 8, Positions: 131072, Base: 150000, Absent: `{"rope_type": "yarn", "factor": 32, "beta_fast": 32, "beta_slow": 1, "truncate": false, "original_max_position_embeddings": 4096}`, Layout: interleaved, Traps: []string{"yarn_truncate"}},
 	},
-	OtherPositions: []PositionsOf{{learned, []string{"gpt2", "gpt_neo", "gpt_bigcode", "openai-gpt"}}},
+	Reuses:         []Reuse{{Type: "gpt2", Classes: []string{"GPT2LMHeadCustomModel"}, Positions: learned}}, // SantaCoder
+	OtherPositions: []PositionsOf{{learned, []string{"gpt2", "gpt-sw3", "gpt_neo", "gpt_bigcode", "openai-gpt"}}},
 	Architectures: []GGUFArchitecture{
 		{Name: "gptneox", Also: []string{"stablelm", "starcoder2"}, Layout: NeoX},
 		{Name: "gpt-oss", Layout: NeoX, Sliding: &GGUFSliding{Period: 2}},

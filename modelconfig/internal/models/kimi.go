@@ -15,5 +15,7 @@ var kimiModels = Vendor{
 		{Name: "kimi_vl", Text: Part{"text_config", "deepseek_v3"}, AnyText: true, Tower: Part{"vision_config", "moonvit"}},
 	},
 	OtherPositions:     []PositionsOf{{noPositions, []string{"kimi_linear", "KimiK3LinearForCausalLM"}}},
+	Reuses:             []Reuse{{Type: "kimi_linear", Classes: []string{"modeling_kimi.", "modeling_kimi_linear."}, Positions: noPositions}},
+	UnreadRotation:     []UnreadKeys{{[]string{"kimi_linear", "KimiK3LinearForCausalLM"}, []string{"qk_rope_head_dim", "rope_theta", "rope_parameters", "rope_scaling"}}},
 	OtherArchitectures: []PositionsOf{{noPositions, []string{"kimi-k3", "kimi-linear"}}},
 }

@@ -6,6 +6,7 @@ var linearModels = Vendor{
 		{Name: "zamba2", Hidden: 2560, Heads: 32, HeadDim: 160, Layers: 54, Positions: 4096, Base: 1e4, Keys: &Spellings{HeadDim: []string{"attention_head_dim", "head_dim"}}, LayerTypes: &LayerTypesRule{Custom: zambaLayers, Unrotated: []string{linearAttention}}, Rotating: []string{"hybrid"}, Check: zamba2, Traps: []string{"zamba2_layers_are_of_54"}},
 		{Name: "hrm_text", Hidden: 1536, Heads: 12, HeadDim: 128, Layers: 16, Positions: 2048, Base: 1e4, Plan: hrmAttentions},
 	},
+	Reuses:         []Reuse{{Type: "jamba", Classes: []string{"modeling_jamba."}, Positions: noPositions}},
 	OtherPositions: []PositionsOf{{noPositions, []string{"jamba", "mamba", "mamba2", "rwkv", "xlstm", "zamba"}}},
 	Architectures: []GGUFArchitecture{
 		{Name: "clef", Layout: NeoX, Axes: InterleavedAxes, AttentionInterval: 4, Traps: []string{"sections_of_Qwen3-VL_without_a_fourth_axis"}},

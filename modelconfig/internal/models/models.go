@@ -40,6 +40,8 @@ type Vendor struct {
 	Holders        []Holder      // of other models
 	OtherPositions []PositionsOf // types whose positions are of another kind
 	OtherTowers    []PositionsOf // types that hold a vision tower of which this is true
+	Reuses         []Reuse       // files that give a model_type of other code
+	UnreadRotation []UnreadKeys
 
 	Architectures        []GGUFArchitecture // by general.architecture
 	OtherArchitectures   []PositionsOf
@@ -343,12 +345,6 @@ const (
 	relative    = "relative positions, a bias of the attention scores"
 	noPositions = "none"
 )
-
-// Unrotated lists the model types of transformers, one in a line, whose code rotates nothing and
-// which hold no type that does. testdata/transformers/survey.py writes it.
-//
-//go:embed unrotated.txt
-var Unrotated string
 
 // checked lists what classes of transformers refuse: lines of null, a key and the types that take no null for it, and of
 // whole and the types whose hidden_size has to be a multiple of num_attention_heads even where there is a head_dim.

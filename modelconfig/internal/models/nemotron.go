@@ -17,6 +17,8 @@ var nemotronModels = Vendor{
 		{Name: "nemotron_h_omni", Text: Part{"text_config", "nemotron_h"}, AnyText: true},
 	},
 	OtherPositions:     []PositionsOf{{noPositions, []string{"nemotron_h"}}},
+	Reuses:             []Reuse{{Type: "nemotron_h", Classes: []string{"modeling_nemotron_h."}, Positions: noPositions}},
+	UnreadRotation:     []UnreadKeys{{[]string{"nemotron_h"}, []string{"partial_rotary_factor", "rope_theta"}}},
 	Architectures:      []GGUFArchitecture{{Name: "nemotron", Layout: NeoX}},
 	OtherArchitectures: []PositionsOf{{noPositions, []string{"nemotron_h", "nemotron_h_moe", "nemotron_h_omni"}}},
 	OtherTowers:        []PositionsOf{{learned, []string{"NemotronH_Nano_VL_V2", "NemotronH_Nano_Omni_Reasoning_V3", "NemotronH_Super_Omni_Reasoning_V3", "Llama_Nemotron_Nano_VL", "LlamaNemotronVLModel", "LlamaNemotronVLForSequenceClassification", "NVLM_D", "jet_vlm", "cosmos3_edge"}}},

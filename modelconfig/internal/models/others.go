@@ -17,6 +17,7 @@ var othersModels = Vendor{
 		{Name: "jais2", Hidden: 3328, Heads: 26, Layers: 32, Positions: 8192, Base: 1e4},
 		{Name: "jetmoe", Hidden: 2048, HeadDim: 128, Layers: 12, Positions: 4096, Base: 1e4, Keys: &Spellings{HeadDim: []string{"kv_channels", "head_dim"}}},
 		{Name: "dbrx", Hidden: 2048, Heads: 16, Layers: 24, Positions: 2048, Base: 1e4, Keys: &Spellings{Hidden: []string{"d_model", "hidden_size"}, Heads: []string{"n_heads", "num_attention_heads"}, HeadDim: []string{}, Layers: []string{"n_layers", "num_hidden_layers"}, Positions: []string{"max_seq_len", "max_position_embeddings"}}, BaseKeys: []string{"rope_theta", "attn_config.rope_theta"}, Traps: []string{"dbrx_has_its_base_in_attn_config"}},
+		{Name: "mpt", Hidden: 2048, Heads: 16, Layers: 24, Positions: 2048, Base: 1e4, Keys: &Spellings{Hidden: []string{"d_model", "hidden_size"}, Heads: []string{"n_heads", "num_attention_heads"}, HeadDim: []string{}, Layers: []string{"n_layers", "num_hidden_layers"}, Positions: []string{"max_seq_len"}}, BaseKeys: []string{"attn_config.rope_theta"}, Check: mptRope, Traps: []string{"mpt_may_rotate"}},
 		{Name: "orion", Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 1e4},
 		{Name: "xverse", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Check: namedBase, Traps: []string{"xverse_has_its_base_in_its_code"}},
 		{Name: "xverse_moe", Positions: 8192, Check: namedBase, Traps: []string{"xverse_has_its_base_in_its_code"}}, // its files have all sizes
@@ -89,5 +90,6 @@ var othersModels = Vendor{
 		{Name: "smallthinker", Layout: NeoX, Sliding: &GGUFSliding{IfGiven: true, Period: 4, DenseFirst: true, SameDim: true}, Rotates: exceptFirstOfFourIfWindowed},
 		{Name: "smollm3", Layout: Normal, Rotates: exceptLastOfFour},
 	},
-	OtherTowers: []PositionsOf{{learned, []string{"qianfan_ocr"}}},
+	OtherTowers:        []PositionsOf{{learned, []string{"qianfan_ocr"}}},
+	OtherArchitectures: []PositionsOf{{ALiBi, []string{"mpt"}}},
 }

@@ -531,6 +531,64 @@ func isNull(r *document.Reader, key string) bool {
 	return there && v == nil
 }
 
+// countPatches: Chronos-2 has a token for each patch of its context and of its forecast, and one between them
+// by use_reg_token.
+func countPatches(r *document.Reader) {
+	r.MustLack("no such key: the code of this type reads rope_theta alone (use posenc.RotaryConfig)", "rope_scaling", "rope_parameters")
+	r.Object("chronos_config") // fails for what is none
+	patch, ok := r.Integer("chronos_config.input_patch_stride")
+	if !ok {
+		return
+	}
+	r.FailIf(patch < 1, document.ErrValue, "chronos_config.input_patch_stride", patch, "at least 1")
+	context, _ := r.Integer("chronos_config.context_length")
+	tokens := max(context, 0)/max(patch, 1) + max(r.IntegerOr([]string{"chronos_config.max_output_patches"}, 1), 0)
+	if r.Flag("chronos_config.use_reg_token", false) {
+		tokens++
+	}
+	r.Set("max_position_embeddings", json.Number(strconv.Itoa(max(tokens, 1))))
+}
+
+// mptRope brings the keys of MPT into the usual form. Without attn_config.rope the code has ALiBi, or learned positions.
+func mptRope(r *document.Reader) {
+	const config = "attn_config."
+	rope, given := r.Boolean(config + "rope")
+	for _, key := range []string{"alibi", "alibi_bias_max", "rope_impl", "rope_dail_config", "rope_hf_config"} {
+		r.Lookup(config + key)
+	}
+	r.Lookup("learned_pos_emb") // off where heads rotate
+	if !rope {
+		positions := ALiBi
+		if !r.Flag(config+"alibi", true) {
+			positions = learned
+		}
+		key := document.RotationKey(r.Keys, func(key string) bool { return given && strings.HasPrefix(key, config) })
+		r.FailIf(key != "", document.ErrContradiction, document.KeyName(key), document.KindOf(r.Lookup(key)), "attn_config.rope true with it, or no such key: the code has %s", positions)
+		r.Fail(document.ErrNotRotary, config+"rope", document.KindOf(r.Lookup(config+"rope")), "true; else the code has %s", positions)
+		return
+	}
+	list, _ := r.Keys["architectures"].([]any)
+	for _, v := range list {
+		name, _ := v.(string)
+		r.FailIf(strings.HasPrefix(name, "Mpt"), document.ErrContradiction, "architectures", document.Quoted(name), "MPTForCausalLM where attn_config.rope is true: the class of transformers has %s in any case", ALiBi)
+	}
+	overrides, _ := r.Object("block_overrides")
+	r.FailIf(len(overrides) > 0, document.ErrUnknown, "block_overrides", "an object", "no such key: it may take the rotation away from layers (use posenc.RotaryConfig)")
+	switch impl, _ := r.Text(config + "rope_impl"); impl {
+	case "", "dail":
+		kind, ok := r.Text(config + "rope_dail_config.type")
+		r.FailIf(ok && kind != "original", document.ErrUnknown, config+"rope_dail_config.type", document.Quoted(kind), "\"original\": xPos is not read from configurations")
+	case "hf":
+		scaling, _ := r.Object(config + "rope_hf_config")
+		if kind, _ := scaling["type"].(string); kind != "no_scaling" && len(scaling) > 0 {
+			r.FailIf(kind != "linear" && kind != "dynamic", document.ErrUnknown, config+"rope_hf_config.type", document.KindOf(scaling["type"]), "\"no_scaling\", \"linear\" or \"dynamic\"")
+			r.Set("rope_scaling", scaling)
+		}
+	default:
+		r.Fail(document.ErrUnknown, config+"rope_impl", document.Quoted(impl), "\"dail\" or \"hf\"")
+	}
+}
+
 func slidingWindow(r *document.Reader) {
 	r.FailIf(isNull(r, "sliding_window"), document.ErrNotRotary, "sliding_window", "null", "a number: layers without a window do not rotate")
 }

@@ -913,7 +913,8 @@ def main(arguments):
     document["calls"] = {name: calls(cls) for name, cls in found.items() if modeling_files(cls)}
     document["holds"] = {name: inner for name, cls in found.items() if (inner := held(cls))}
     OUT.write_bytes(gzip.compress(json.dumps(document, sort_keys=True, separators=(",", ":")).encode(), mtime=0))
-    UNROTATED.write_text("".join(f"{name}\n" for name in sorted(found) if " " not in name and not rotates(name, document)))
+    lines = {line.split()[0]: line for line in UNROTATED.read_text().splitlines()}  # ../reused/reused.py adds classes
+    UNROTATED.write_text("".join(lines.get(name, name) + "\n" for name in sorted(found) if " " not in name and not rotates(name, document)))
     CHECKED.write_text("".join(" ".join(line) + "\n" for line in checked(found, result)))
     print(len(found), "configurations,", len(result), "of interest")
 

@@ -92,6 +92,7 @@ func TestPlain(t *testing.T) {
 	for path, want := range map[string]string{
 		folder:                      folder + ": a folder: want a file",
 		file:                        file + ": a Git LFS pointer in place of the file: git lfs pull fetches the file",
+		"":                          `"": no such file`,
 		folder + "/none":            folder + "/none: no such file",
 		file + "/none":              file + "/none: no such file: a part of its path is no folder",
 		folder + "/\x1b[31mr\n":     `"` + folder + `/\x1b[31mr\n": no such file`,

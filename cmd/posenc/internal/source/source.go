@@ -200,30 +200,33 @@ func (s *Source) readConfig(config []byte) error {
 	if errors.Is(s.VisionErr, modelconfig.ErrAbsent) {
 		s.VisionErr = nil
 	}
-	return s.readOthers(config)
+	s.readOthers(config, "")
+	return nil
 }
 
 // otherPart are the keys of parts that are neither the text model nor the tower.
 var otherPart = regexp.MustCompile(`audio|speech|sound|talker|tts|2wav`)
 
-// readOthers asks of each further part of a config.json whether it rotates.
-func (s *Source) readOthers(config []byte) error {
+// nonFinite are numbers that Python writes and JSON does not have.
+var nonFinite = regexp.MustCompile(`(:\s*)(?:-?Infinity|NaN)\b`)
+
+// readOthers asks of each further part of a config.json, or of a model within it, whether it rotates.
+func (s *Source) readOthers(config []byte, within string) {
 	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(config, &keys); err != nil { // literals of Python, which modelconfig reads
-		return nil
+	if json.Unmarshal(nonFinite.ReplaceAll(config, []byte("${1}null")), &keys) != nil {
+		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		var part struct {
 			Type string `json:"model_type"`
 		}
-		if !otherPart.MatchString(key) || keys[key][0] != '{' || json.Unmarshal(keys[key], &part) != nil || s.Model != nil && part.Type == s.Model.Type() {
-			continue
+		switch isPart := otherPart.MatchString(key); {
+		case keys[key][0] != '{' || json.Unmarshal(keys[key], &part) != nil:
+		case !isPart && within == "":
+			s.readOthers(keys[key], key+".")
+		case isPart && (s.Model == nil || part.Type != s.Model.Type()):
+			_, err := modelconfig.HuggingFace(keys[key])
+			s.Others = append(s.Others, Other{within + key, err})
 		}
-		other := Other{Key: key}
-		if _, err := modelconfig.HuggingFace(keys[key]); err != nil {
-			other.Err = err
-		}
-		s.Others = append(s.Others, other)
 	}
-	return nil
 }
