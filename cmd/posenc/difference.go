@@ -51,7 +51,7 @@ func compare(a, b *description) *difference {
 	hasTower := func(d *description) bool { return d.Vision != nil || d.VisionError != "" }
 	switch {
 	case a.VisionUnread && b.VisionUnread:
-	case (a.VisionUnread || b.VisionUnread) && hasTower(a) && hasTower(b):
+	case (a.VisionUnread || b.VisionUnread) && a.Format == b.Format && hasTower(a) && hasTower(b): // towers are not read from GGUF
 		d.differ("", "vision tower", a.tower(), b.tower())
 	case a.VisionUnread || b.VisionUnread:
 	case a.Vision != nil && b.Vision != nil:
