@@ -121,6 +121,9 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 			r.FailIf(other != "", document.ErrContradiction, other, "an object with rope parameters",
 				"no such object: the text model of %s stands in %s (or pass this one alone, with Options.Type)", modelType, w.Key)
 		}
+		if !ok && w.Type != "" && !h.Flat && !h.OwnRotation {
+			noTextBeside(r, modelType, h)
+		}
 		switch {
 		case ok:
 			inner = h.Completed(inner)
@@ -132,6 +135,7 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		default:
 			// The file is older than text_config, or has only defaults in it.
 			r.Set("model_type", w.Type)
+			r.Set("architectures", nil) // of the whole model
 			continue
 		}
 		text := r.Within(w.Key, inner)
@@ -223,20 +227,48 @@ func ropeValues(keys document.Object) document.Object {
 	return values
 }
 
+// noTextBeside fails for keys of a text model beside the place where the class of a holder looks for them.
+func noTextBeside(r *document.Reader, holder string, h *models.Holder) {
+	w, keys := h.Text, models.Spellings{}
+	if t := models.Types.Named(w.Type); t != nil {
+		keys = *t.WithDefaults().Keys
+	}
+	sizes := slices.Concat(keys.Hidden, keys.Heads, keys.HeadDim, keys.Layers, keys.Positions, []string{"layer_types"})
+	for _, key := range document.SortedKeys(r.Keys) {
+		v := r.Keys[key]
+		rotation := h.AbsentText == "" && document.NamesRotation(key) // else its own keys are compared with it
+		if v != nil && (slices.Contains(sizes, key) || rotation) {
+			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v),
+				"no such key beside %s, where %s has its text model; if this file is the text model itself, set Options.Type to its type",
+				w.Key, holder)
+		}
+	}
+}
+
 // class is a class of architectures, or of auto_map, where file is the file with its code.
 type class struct{ key, file, name string }
 
 // classesOf returns the classes of a file's model.
 func classesOf(r *document.Reader) (classes []class) {
-	list, _ := r.Keys["architectures"].([]any)
+	first := func(v any) string {
+		if list, ok := v.([]any); ok && len(list) > 0 {
+			v = list[0]
+		}
+		name, _ := v.(string)
+		return name
+	}
+	list, isList := r.Keys["architectures"].([]any)
+	if !isList {
+		list = []any{r.Keys["architectures"]}
+	}
 	for _, v := range list {
-		if name, ok := v.(string); ok {
+		if name := first(v); name != "" {
 			classes = append(classes, class{key: "architectures", name: name})
 		}
 	}
 	code, _ := r.Keys["auto_map"].(document.Object)
 	for _, key := range document.SortedKeys(code) {
-		name, _ := code[key].(string)
+		name := first(code[key])
 		if name == "" || !strings.HasPrefix(key, "AutoModel") {
 			continue
 		}
@@ -259,15 +291,18 @@ func unrotated(r *document.Reader, modelType, positions string, named bool) {
 	unread := models.UnreadRotation(modelType)
 	key := document.RotationKey(r.Keys, func(key string) bool { return slices.Contains(unread, key) })
 	r.FailIf(key != "", document.ErrContradiction, document.KeyName(key), document.KindOf(r.Lookup(key)),
-		"no such key: the code of type %s %s. If the model's own code rotates, set Options.Type to the type whose code is the same, or use posenc.RotaryConfig", document.Quoted(modelType), has)
+		"no such key: the code of type %s %s. If the model's own code rotates, "+
+			"set Options.Type to the type whose code is the same, or use posenc.RotaryConfig", document.Quoted(modelType), has)
 	for _, key := range document.SortedKeys(r.Keys) {
 		attention, _ := r.Keys[key].(document.Object)
 		alibi := document.NamesALiBi(key, r.Keys[key]) || isAttention(key) && document.NamesALiBi("alibi", attention["alibi"])
-		r.FailIf(alibi, document.ErrNotRotary, document.KeyName(key), document.KindOf(r.Keys[key]), "rotary positions, not %s", models.ALiBi)
+		r.FailIf(alibi, document.ErrNotRotary, document.KeyName(key), document.KindOf(r.Keys[key]),
+			"rotary positions, not %s", models.ALiBi)
 	}
 	for _, key := range document.SortedKeys(r.Keys) {
 		kind, _ := r.Keys[key].(string)
-		another := kind != "" && document.SubjectOf(key) == document.AboutKind && !slices.Contains([]string{"absolute", "learned"}, strings.ToLower(kind))
+		another := kind != "" && document.SubjectOf(key) == document.AboutKind &&
+			!slices.Contains([]string{"absolute", "learned"}, strings.ToLower(kind))
 		r.FailIf(another, document.ErrNotRotary, key, document.Quoted(kind), "rotary positions")
 	}
 	_, known := models.ClassesOf(modelType)
@@ -276,9 +311,12 @@ func unrotated(r *document.Reader, modelType, positions string, named bool) {
 		switch {
 		case named || !known || c.file == "" && sharesPositions(modelType, c.name):
 		case reuse != nil && reuse.Positions != "":
-			r.Fail(document.ErrNotRotary, c.key, document.Quoted(c.name), "a class with rotary positions; this one has %s", reuse.Positions)
+			r.Fail(document.ErrNotRotary, c.key, document.Quoted(c.name),
+				"a class with rotary positions; this one has %s", reuse.Positions)
 		default:
-			r.Fail(document.ErrUnknown, c.key, document.Quoted(c.name), "a class that transformers has for type %s: what the code of this one does with positions is not known. Set Options.Type to the type whose code is the same, which may be %[1]s itself", document.Quoted(modelType))
+			r.Fail(document.ErrUnknown, c.key, document.Quoted(c.name),
+				"a class that transformers has for type %s: what the code of this one does with positions is not known. "+
+					"Set Options.Type to the type whose code is the same, which may be %[1]s itself", document.Quoted(modelType))
 		}
 	}
 	if positions == "" {
@@ -304,6 +342,15 @@ func typeNamed(r *document.Reader, modelType string, named bool) models.ModelTyp
 	if _, listed := models.ClassesOf(modelType); positions != "" || listed && t == nil && models.HolderOf(modelType) == nil {
 		unrotated(r, modelType, positions, named)
 		return models.ModelType{}
+	}
+	for _, c := range classesOf(r) {
+		if named || c.file != "" || t == nil || t.IsTower() || models.IsClassOf(modelType, c.name) {
+			continue
+		}
+		other := models.UnrotatedTypeOf(c.name)
+		r.FailIf(other != "", document.ErrContradiction, c.key, document.Quoted(c.name),
+			"a class of type %s, or %q as model_type: this is its class, and its code does not rotate",
+			document.Quoted(modelType), other)
 	}
 	for _, key := range document.SortedKeys(r.Keys) {
 		t, _ := r.Keys[key].(string)
@@ -347,6 +394,9 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 		list, isList := r.Lookup(key).([]any)
 		given := r.Has(key) && !(isList && len(list) == 0) || r.Has("rope_parameters."+key) || r.Has("rope_scaling."+key)
 		r.FailIf(!given, document.ErrValue, key, "absent", "a value: models of this type have no common default")
+	}
+	if f.Axes == nil { // before sizes, which drafts have of their targets
+		r.MustLack(noAxes, "rope_scaling.mrope_section", "rope_parameters.mrope_section")
 	}
 	nulls(r, f, m.ModelType)
 	if f.PositionType != "" {
