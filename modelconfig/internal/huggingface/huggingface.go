@@ -121,6 +121,9 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 			r.FailIf(other != "", document.ErrContradiction, other, "an object with rope parameters",
 				"no such object: the text model of %s stands in %s (or pass this one alone, with Options.Type)", modelType, w.Key)
 		}
+		if !ok && w.Type != "" && !h.Flat && !h.OwnRotation {
+			noTextBeside(r, modelType, h)
+		}
 		switch {
 		case ok:
 			inner = h.Completed(inner)
@@ -222,6 +225,24 @@ func ropeValues(keys document.Object) document.Object {
 		}
 	}
 	return values
+}
+
+// noTextBeside fails for keys of a text model beside the place where the class of a holder looks for them.
+func noTextBeside(r *document.Reader, holder string, h *models.Holder) {
+	w, keys := h.Text, models.Spellings{}
+	if t := models.Types.Named(w.Type); t != nil {
+		keys = *t.WithDefaults().Keys
+	}
+	sizes := slices.Concat(keys.Hidden, keys.Heads, keys.HeadDim, keys.Layers, keys.Positions, []string{"layer_types"})
+	for _, key := range document.SortedKeys(r.Keys) {
+		v := r.Keys[key]
+		rotation := h.AbsentText == "" && document.NamesRotation(key) // else its own keys are compared with it
+		if v != nil && (slices.Contains(sizes, key) || rotation) {
+			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v),
+				"no such key beside %s, where %s has its text model; if this file is the text model itself, set Options.Type to its type",
+				w.Key, holder)
+		}
+	}
 }
 
 // class is a class of architectures, or of auto_map, where file is the file with its code.

@@ -668,6 +668,13 @@ func sectionsGiven(r *document.Reader) {
 	r.FailIf(given && rope["mrope_section"] == nil, document.ErrValue, "rope_parameters.mrope_section", "absent", "three counts of pairs, which the class of this model type needs in rope parameters that a file has")
 }
 
+// wholeChannels: other programs than the models' own code do not read kv_channels.
+func wholeChannels(r *document.Reader) {
+	channels := r.IntegerOr([]string{"kv_channels"}, 128)
+	hidden, heads := r.IntegerOr([]string{"hidden_size"}, 4096), r.IntegerOr([]string{"num_attention_heads"}, 32)
+	r.FailIf(heads > 0 && channels*heads != hidden, document.ErrContradiction, "kv_channels", channels, "hidden_size/num_attention_heads, of %d and %d, which some programs take", hidden, heads)
+}
+
 // countedPart: transformers reads no part, other programs rotary_dim.
 func countedPart(r *document.Reader) {
 	for _, key := range []string{"rope_parameters.partial_rotary_factor", "rope_scaling.partial_rotary_factor"} {
@@ -680,6 +687,7 @@ func countedPart(r *document.Reader) {
 // rope_ratio; ChatGLM3 and GLM-4 multiply the base by it. ChatGLM2 and ChatGLM3 both have 28
 // layers, so that only the name tells them apart.
 func chatGLM(r *document.Reader) {
+	wholeChannels(r)
 	r.MustBe(false, document.ErrUnknown, "false: ChatGLM-6B, with positions of two axes, is not read (use posenc.RotaryConfig)", "position_encoding_2d")
 	name, _ := r.Text("_name_or_path")
 	name = strings.ToLower(name)
@@ -697,6 +705,7 @@ func chatGLM(r *document.Reader) {
 
 // qwenBase: the code of Qwen 1 reads rotary_emb_base, vLLM rope_theta, and some files have both.
 func qwenBase(r *document.Reader) {
+	wholeChannels(r)
 	theta, given := r.Number("rope_theta")
 	base := r.NumberOr("rotary_emb_base", 1e4)
 	r.FailIf(given && theta != base, document.ErrContradiction, "rope_theta", theta,
