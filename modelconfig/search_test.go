@@ -150,8 +150,6 @@ func (c *searchedConfig) judge(name string) (outcome, why string) {
 	switch {
 	case len(problems) > 0 && (m.of().BaseUnread || m.of().ScalingUnread):
 		return "as a trap says", strings.Join(problems, "; ")
-	case len(problems) > 0 && (decided[name] != "" || decided[m.Type()] != ""):
-		return "as decided", strings.Join(problems, "; ")
 	case len(problems) > 0:
 		return "differs", strings.Join(problems, "; ")
 	case compared == 0:

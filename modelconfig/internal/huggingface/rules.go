@@ -17,6 +17,9 @@ import (
 func readRopes(r *document.Reader, f *models.ModelType) map[string]*document.Reader {
 	parametersKeys, given := r.Object("rope_parameters")
 	scalingKeys, scaled := r.Object("rope_scaling")
+	if len(scalingKeys) == 0 { // which is none, as of an object of rope_parameters it is not
+		scalingKeys, scaled = nil, false
+	}
 	parameters, scaling := r.Within("rope_parameters", parametersKeys), r.Within("rope_scaling", scalingKeys)
 	if f.Kinds == nil {
 		rope := merged(parameters, scaling)

@@ -171,7 +171,12 @@ def made(config):
 
 def attentions(module):
     """The attentions within a layer."""
-    return [m for n, m in module.named_modules() if n and ATTENTION.search(type(m).__name__) and not NO_ATTENTION.search(type(m).__name__) and any(k in ("forward",) for k in vars(type(m))) and not n.endswith("_fn") and not ROTARY.search(type(m).__name__.replace("Attention", "")[-20:])]
+    return [m for n, m in module.named_modules() if n and is_attention(type(m))]
+
+
+def is_attention(cls):
+    name = cls.__name__
+    return bool(ATTENTION.search(name)) and not NO_ATTENTION.search(name) and not name.endswith(("RotaryEmbedding", "PositionEmbedding")) and "forward" in vars(cls)
 
 
 @functools.cache
