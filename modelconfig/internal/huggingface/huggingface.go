@@ -666,7 +666,8 @@ func baseOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefault
 	base, source = given.Or(k.Base), strings.TrimSuffix(rope.Path, ".")
 	r.FailIf(!given.Given && f.Positions == 0, document.ErrValue, "rope_theta", "absent", "a value: no default is known for this type")
 	block := rope.OfKind || len(f.Kinds) == 0 && r.Has("rope_parameters")
-	rope.FailIf(k.NeedsBase && block && !given.Given, document.ErrValue, "rope_theta", "absent", "a base, which the class of this model type needs in rope parameters that a file has")
+	empty, _ := r.Object("rope_parameters")
+	rope.FailIf(k.NeedsBase && block && (!given.Given || len(f.Kinds) == 0 && len(empty) == 0), document.ErrValue, "rope_theta", "absent", "a base, which the class of this model type needs in rope parameters that a file has")
 	if rope.OfKind && !given.Given && k.BlockBase != 0 {
 		base = k.BlockBase
 	}
