@@ -237,8 +237,10 @@ func (p *parser) text() (string, error) {
 		case c == '\\':
 			plain = false
 			p.at++
-		case c < ' ':
+		case c == '\n', c == '\r':
 			return "", p.fault("a string that does not end in its line")
+		case c < ' ':
+			return "", p.fault("the control character %q in a string, where JSON has an escape", c)
 		case c == '"':
 			p.at++
 			token := p.data[start:p.at]
