@@ -271,7 +271,7 @@ func (x *IntoLatent[S]) check(function, anglesFunction string, a Angles, slots [
 		}
 		var g view.Grid
 		checked := (*view.View[S])(v.view)
-		if p := checked.Grid(&g, tokens, v.dim); p != view.None {
+		if p := checked.Problem(&g, tokens, v.dim); p != view.None {
 			return 0, checked.Error(p, function, name+v.field, &g)
 		}
 		if v.view.Heads != 1 {

@@ -38,7 +38,7 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	}
 	var g view.Grid
 	from, to := (*view.View[S])(&src), (*view.View[D])(&dst)
-	if p := from.Grid(&g, tokens, r.HeadDim); p != view.None {
+	if p := from.Problem(&g, tokens, r.HeadDim); p != view.None {
 		return from.Error(p, function, "src", &g)
 	}
 	if dst.Heads != src.Heads {

@@ -73,8 +73,8 @@ func (v *View[T]) Grid(g *Grid, tokens, dim int) Problem {
 	case v.Tokens != 0:
 	case packed && p != uncountable && need != len(v.Data):
 		return wrongLength
-	case !packed && p == None && g.spare(len(v.Data), need):
-		return spareTokens
+	case !packed && p == None && (len(v.Data)-need >= g.TokenStride || g.SequenceStride > 0 || need == 0) && g.spare(len(v.Data), need):
+		return spareTokens // one token, of packed QKV, has no time for the call
 	}
 	return p
 }
