@@ -666,7 +666,8 @@ func baseOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefault
 	base, source = given.Or(k.Base), strings.TrimSuffix(rope.Path, ".")
 	r.FailIf(!given.Given && f.Positions == 0, document.ErrValue, "rope_theta", "absent", "a value: no default is known for this type")
 	block := rope.OfKind || len(f.Kinds) == 0 && r.Has("rope_parameters")
-	rope.FailIf(k.NeedsBase && block && !given.Given, document.ErrValue, "rope_theta", "absent", "a base, which the class of this model type needs in rope parameters that a file has")
+	empty, _ := r.Object("rope_parameters")
+	rope.FailIf(k.NeedsBase && block && (!given.Given || len(f.Kinds) == 0 && len(empty) == 0), document.ErrValue, "rope_theta", "absent", "a base, which the class of this model type needs in rope parameters that a file has")
 	if rope.OfKind && !given.Given && k.BlockBase != 0 {
 		base = k.BlockBase
 	}
@@ -698,6 +699,7 @@ func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDe
 	factor.Agree(rope, "partial_rotary_factor")
 	rope.FailIf(k.NeedsPart && rope.OfKind && !factor.Given, document.ErrValue, "partial_rotary_factor", "absent", "%v, or another part: without it the class of this model type takes 1", k.Partial)
 	key, n, counted := cmp.Or(f.CountKey, "rotary_dim"), 0, false
+	counts := f.CountKey != "" || f.RotaryDim != 0 || f.Trailing
 	if f.Latent {
 		// HeadDim is already the rotary part of a head. Some configurations give its size as
 		// a part of Q's head.
@@ -735,7 +737,9 @@ func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDe
 		if f.Trailing {
 			key = "qk_rope_head_dim"
 		}
-		n, counted = r.Integer(key)
+		if counts {
+			n, counted = r.Integer(key)
+		}
 		if counted && n != rotaryDim && (factor.Given || ropeType == "proportional") {
 			by := "rope_type " + ropeType
 			if factor.Given {
@@ -790,6 +794,13 @@ var allPartKeys = []string{
 
 // unreadParts fails for a part that the code of the type does not read and that is not the one that rotates.
 func unreadParts(r *document.Reader, f *models.ModelType, headDim, rotaryDim int, partial float64) {
+	switch n, given := r.Integer("rotary_dim"); {
+	case !given || n == rotaryDim || f.CountKey == "rotary_dim" || f.RotaryDim != 0 && f.CountKey == "":
+	case f.WholeHead():
+		r.Fail(document.ErrContradiction, "rotary_dim", n, "%d: models of this type rotate whole heads (posenc.RotaryConfig can rotate a part)", headDim)
+	default:
+		r.Fail(document.ErrUnknown, "rotary_dim", n, "%d, the elements that rotate, or no such key: the code of this type does not read it", rotaryDim)
+	}
 	for _, key := range allPartKeys {
 		n, given := r.Number(key)
 		switch {

@@ -182,8 +182,13 @@ func exaone4Layers(r *document.Reader, n int) []description.Layer {
 	}, description.FullAttention, description.SlidingAttention), description.SlidingAttention)
 }
 
+// gemma3Layers: transformers writes _sliding_window_pattern, and does not read it.
 func gemma3Layers(r *document.Reader, n int) []string {
-	return lastOf(r, n, r.Spelling([]string{"sliding_window_pattern", "_sliding_window_pattern"}), 6, "sliding_attention")
+	const key, written = "sliding_window_pattern", "_sliding_window_pattern"
+	every := interval(r, key, 6)
+	own, given := r.Integer(written)
+	r.FailIf(given && own != every, document.ErrContradiction, written, own, "%s, which is %d, or layer_types: transformers does not read this key", key, every)
+	return lastOf(r, n, key, 6, "sliding_attention")
 }
 
 // gemma4Layers: the last layer has full attention, even where the list says otherwise.
