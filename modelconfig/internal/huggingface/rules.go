@@ -276,6 +276,8 @@ func yarnOf(p *models.RopeParameters, factor float64, hasFactor bool) descriptio
 	parameters.MScale, parameters.MScaleAllDim = p.Optional("mscale"), p.Optional("mscale_all_dim")
 	fast, slow := parameters.BetaFast, parameters.BetaSlow
 	p.FailIf(fast != 0 && fast < slow, document.ErrValue, "beta_fast", fast, "at least beta_slow, which is %v", slow)
+	v, given := p.Keys["truncate"]
+	p.FailIf(given && v == nil, document.ErrValue, "truncate", "null", "true, false, or no such key, which means true: to transformers null is false")
 	parameters.Untruncated = !p.Flag("truncate", true)
 	p.Boolean("finetuned")
 	return description.AnyLength("yarn", frequency.YaRN, p.RotaryDim, p.Base, parameters)

@@ -23,7 +23,7 @@ var othersModels = Vendor{
 		{Name: "xverse_moe", Positions: 8192, Check: namedBase, Traps: []string{"xverse_has_its_base_in_its_code"}}, // its files have all sizes
 		{Name: "Yi", Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 5e6},
 		{Name: "baichuan", Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 1e4, Check: baichuan7B, Traps: []string{"falcon_with_alibi"}},
-		{Name: "persimmon", Hidden: 4096, Heads: 64, Layers: 36, Positions: 16384, Base: 1e4, Part: 0.5},
+		{Name: "persimmon", Keys: computedHead, Hidden: 4096, Heads: 64, Layers: 36, Positions: 16384, Base: 1e4, Part: 0.5},
 		{Name: "solar_open", Hidden: 4096, Heads: 64, HeadDim: 128, Layers: 48, Positions: 131072, Base: 1e6, Part: 1},
 		{Name: "helium", Hidden: 2560, Heads: 20, HeadDim: 128, Layers: 24, Positions: 4096, Base: 1e5, Layout: interleaved},
 		{Name: "smollm3", Hidden: 2048, Heads: 16, Layers: 36, Positions: 32768, Base: 2e6, NoRopeInterval: 4, Traps: []string{"no_rope_layers_has_1_for_rotation"}},

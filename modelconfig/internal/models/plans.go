@@ -183,7 +183,10 @@ func exaone4Layers(r *document.Reader, n int) []description.Layer {
 }
 
 func gemma3Layers(r *document.Reader, n int) []string {
-	return lastOf(r, n, r.Spelling([]string{"sliding_window_pattern", "_sliding_window_pattern"}), 6, "sliding_attention")
+	saved, given := r.Integer("_sliding_window_pattern") // as transformers 5 writes it, beside layer_types
+	every := r.IntegerOr([]string{"sliding_window_pattern"}, 6)
+	r.FailIf(given && saved != every, document.ErrContradiction, "_sliding_window_pattern", saved, "%d, or layer_types, because the code of this type does not read this key", every)
+	return lastOf(r, n, "sliding_window_pattern", 6, "sliding_attention")
 }
 
 // gemma4Layers: the last layer has full attention, even where the list says otherwise.

@@ -130,6 +130,8 @@ func (p *RopeParameters) OriginalPositions(least int) int {
 	switch {
 	case given && also && inside != beside:
 		p.Fail(document.ErrContradiction, key, inside, "the value beside %s, which is %d", strings.TrimSuffix(p.Path, "."), beside)
+	case given && p.Type.OriginalPositions != 0 && !also && inside != p.Type.OriginalPositions:
+		p.Fail(document.ErrContradiction, key, inside, "the value beside %s, which is %d where it is absent", strings.TrimSuffix(p.Path, "."), p.Type.OriginalPositions)
 	case given && inside < least:
 		p.Fail(document.ErrValue, key, inside, "at least %d", least)
 	case also && beside < least:
