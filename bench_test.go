@@ -62,6 +62,55 @@ func BenchmarkRotate(b *testing.B) {
 	}
 }
 
+// BenchmarkOneToken measures calls for one token, Llama 3 8B, whose checks are a large share of them: heads side
+// by side, packed QKV, and heads apart; in place, to another view, to a slot of a cache, and to a quantized cache.
+func BenchmarkOneToken(b *testing.B) {
+	const heads, keyHeads, dim, slots = 32, 8, 128, 64
+	r, position := measured(dim, posenc.HalfSplit), []int32{4321}
+	rows, slot := testkit.Must(r.Rows(position)), []int32{5}
+	packed := []V{ones[float32](1, heads, dim), ones[float32](1, keyHeads, dim)}
+	qkv := ones[float32](1, heads+2*keyHeads, dim).Data
+	mixed := []V{
+		{Data: qkv, Heads: heads, TokenStride: len(qkv)},
+		{Data: qkv[heads*dim:], Heads: keyHeads, TokenStride: len(qkv)},
+	}
+	apart := []V{packed[0], packed[1]}
+	for i := range apart {
+		apart[i].TokenStride, apart[i].HeadStride = dim, dim
+	}
+	halves := []posenc.View[posenc.Float16]{ones[posenc.Float16](1, heads, dim), ones[posenc.Float16](1, keyHeads, dim)}
+	cache := ones[float32](slots, keyHeads, dim)
+	cache.TokenStride, cache.HeadStride = dim, slots*dim
+	keys := posenc.View[float32]{Data: ones[float32](1, keyHeads, dim).Data, Heads: keyHeads}
+	blocks := posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{
+		Data: make([]posenc.Q8_0, slots*keyHeads*dim/32), Heads: keyHeads, TokenStride: keyHeads * dim / 32,
+	}}
+	for _, c := range []struct {
+		name string
+		run  func() error
+	}{
+		{"Rotate/packed/rows", func() error { return posenc.Rotate(rows.All(), packed...) }},
+		{"Rotate/packed/at", func() error { return posenc.Rotate(r.At(position), packed...) }},
+		{"Rotate/packed/rows/f16", func() error { return posenc.Rotate(rows.All(), halves...) }},
+		{"Rotate/qkv/rows", func() error { return posenc.Rotate(rows.All(), mixed...) }},
+		{"Rotate/qkv/at", func() error { return posenc.Rotate(r.At(position), mixed...) }},
+		{"Rotate/apart/rows", func() error { return posenc.Rotate(rows.All(), apart...) }},
+		{"RotateInto/packed", func() error { return posenc.RotateInto(rows.All(), keys, nil, packed[1]) }},
+		{"RotateInto/slots", func() error { return posenc.RotateInto(rows.All(), cache, slot, packed[1]) }},
+		{"RotateIntoQuantized", func() error {
+			return posenc.RotateIntoQuantized(rows.All(), slot, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: blocks, Src: packed[1]})
+		}},
+	} {
+		runEach(b, c.name, func(b *testing.B) {
+			testkit.NoError(b, c.run())
+			b.ReportAllocs()
+			for b.Loop() {
+				c.run()
+			}
+		})
+	}
+}
+
 // BenchmarkRotateByAxes reports M-RoPE over an image of 16 x 32 patches as a share of
 // the speed of plain rotation: Qwen2-VL 7B.
 func BenchmarkRotateByAxes(b *testing.B) {

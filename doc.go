@@ -93,6 +93,10 @@
 //	[batch][heads][tokens][dim]   View{Data: x, Heads: H, TokenStride: D, HeadStride: T*D,
 //	                                   SequenceTokens: T, SequenceStride: H*T*D}
 //
+//	n of C tokens, from t on      View{Data: x[t*D:], Heads: H, Tokens: n, TokenStride: D, HeadStride: C*D}
+//
+// A call takes all tokens of a view: as many as Data has room for, or Tokens.
+//
 // Q and K go into one call, each with its own number of heads. Either may go alone.
 //
 // A batch goes into one call too: its tokens are the tokens of all sequences, one sequence

@@ -52,7 +52,8 @@ const (
 )
 
 // LatentCache describes a cache of latent attention. Token t is number t%PageTokens of page
-// t/PageTokens, and page p begins at Data[p*PageStride].
+// t/PageTokens, and page p begins at Data[p*PageStride]. With slots Data may have any number of pages;
+// in a call without slots it has as many as the tokens of the call take.
 type LatentCache struct {
 	Data   []byte
 	Format LatentFormat
@@ -111,9 +112,11 @@ func (c *LatentCache) check(function string, name argument.Name, tokens int, slo
 	}
 	switch {
 	case slots == nil && tokens > room:
-		return fail(ErrLength, ".Data", length, "whole pages for %d tokens", tokens)
+		return fail(ErrLength, ".Data", length, "whole pages for %d tokens: %s take %d bytes", tokens, argument.Count(cmp.Or(c.PageTokens, 1), "token"), page)
+	case slots == nil && room-tokens >= cmp.Or(c.PageTokens, 1):
+		return fail(ErrLength, ".Data", length, "whole pages for %d tokens, and no more: it has room for %d; slice it, or give %s", tokens, room, slotsName)
 	case slots != nil && int(lastSlot(slots)) >= room:
-		return slotError(function, slotsName, slots, "below %d, the tokens that %s has whole pages for in %v", room, name, length)
+		return slotError(function, slotsName, slots, "below %d, the tokens that %s has whole pages for in %v: %s take %d bytes", room, name, length, argument.Count(cmp.Or(c.PageTokens, 1), "token"), page)
 	}
 	return nil
 }
@@ -255,7 +258,7 @@ func (x *IntoLatent[S]) check(function, anglesFunction string, a Angles, slots [
 		return 0, argument.Error(ErrShape, anglesFunction, "a", fmt.Sprintf("of heads of %d", h.HeadDim), "heads of at most the %d numbers of the Format", r.Numbers)
 	case r.Rotated > 0 && a.core().Rotates() && (h.RotaryDim != r.Rotated || h.Offset+h.RotaryDim != h.HeadDim):
 		return 0, argument.Error(ErrShape, anglesFunction, "a", fmt.Sprintf("of %d elements from number %d on of heads of %d", h.RotaryDim, h.Offset, h.HeadDim), "of the last %d", r.Rotated)
-	case rest == 0 && (len(x.Latent.Data) != 0 || x.Latent.Heads|x.Latent.TokenStride|x.Latent.HeadStride|x.Latent.SequenceTokens|x.Latent.SequenceStride != 0):
+	case rest == 0 && (len(x.Latent.Data) != 0 || x.Latent.Heads|x.Latent.Tokens|x.Latent.TokenStride|x.Latent.HeadStride|x.Latent.SequenceTokens|x.Latent.SequenceStride != 0):
 		return fail(ErrShape, ".Latent", "not empty", "a zero view, because the Angles are of all %d numbers", r.Numbers)
 	}
 	for k, v := range [...]struct {
@@ -268,7 +271,7 @@ func (x *IntoLatent[S]) check(function, anglesFunction string, a Angles, slots [
 		}
 		var g view.Grid
 		checked := (*view.View[S])(v.view)
-		if p := checked.Grid(&g, tokens, v.dim); p != view.None {
+		if p := checked.Problem(&g, tokens, v.dim); p != view.None {
 			return 0, checked.Error(p, function, name+v.field, &g)
 		}
 		if v.view.Heads != 1 {

@@ -206,7 +206,7 @@ func TestExhaustiveLatent(t *testing.T) {
 func TestLatentArguments(t *testing.T) {
 	ropes := latentRopes()
 	half := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, RotaryDim: 32, Layout: posenc.Interleaved})
-	data, numbers, positions := make([]byte, 4*656), make([]float32, 2*576), []int32{0, 1}
+	data, numbers, positions := make([]byte, 2*656), make([]float32, 2*576), []int32{0, 1}
 	type latent = posenc.IntoLatent[float32]
 	angles := ropes[64].At(positions)
 	right := latent{
@@ -226,7 +226,7 @@ func TestLatentArguments(t *testing.T) {
 	fails(store(func(x *latent) { x.Dst.Format = 0 }), posenc.ErrConfig, into+"x.Dst.Format is 0, want DeepSeekV32")
 	fails(store(func(x *latent) { x.Dst.Format = 6 }), posenc.ErrConfig, into+"x.Dst.Format is 6")
 	angles = ropes[512].At(positions)
-	fails(store(func(x *latent) { x.Dst.Format = posenc.DeepSeekIndexer }), posenc.ErrShape, into+"a is of heads of 512, want heads of at most the 128")
+	fails(store(func(x *latent) { x.Dst.Format, x.Dst.Data = posenc.DeepSeekIndexer, data[:2*132] }), posenc.ErrShape, into+"a is of heads of 512, want heads of at most the 128")
 	fails(store(func(x *latent) { x.Dst.Format = posenc.DeepSeekV4 }), posenc.ErrShape, into+"x.Latent is not empty, want a zero view")
 	angles = ropes[64].At(positions)
 	fails(store(func(x *latent) { x.Dst.Scale = 0 }), posenc.ErrConfig, into+"x.Dst.Scale is 0")
@@ -241,12 +241,14 @@ func TestLatentArguments(t *testing.T) {
 	fails(store(func(x *latent) { x.Dst.PageTokens = math.MaxInt / 600 }), posenc.ErrShape, into+"x.Dst.PageTokens is", "an int cannot count")
 	fails(store(func(x *latent) { x.Dst.PageTokens, x.Dst.PageStride = 0, 656 }), posenc.ErrShape, into+"x.Dst.PageStride is 656, want 0")
 	fails(store(func(x *latent) { x.Dst.PageStride = 1311 }), posenc.ErrShape, into+"x.Dst.PageStride is 1311, want 0 or at least the 1312 bytes of a page")
-	fails(store(func(x *latent) { x.Dst.Data = data[:1311] }), posenc.ErrLength, into+"x.Dst.Data has 1311 elements, want whole pages for 2 tokens")
+	fails(store(func(x *latent) { x.Dst.Data = data[:1311] }), posenc.ErrLength, into+"x.Dst.Data has 1311 elements, want whole pages for 2 tokens: 2 tokens take 1312 bytes")
+	fails(store(func(x *latent) { x.Dst.Data = make([]byte, 4*656) }), posenc.ErrLength, into+"x.Dst.Data has 2624 elements, want whole pages for 2 tokens, and no more: it has room for 4; slice it, or give slots")
+	fails(store(func(x *latent) { x.Latent.Tokens = 1 }), posenc.ErrLength, into+"x.Latent.Tokens is 1, want 2 as in the call")
 	fails(store(func(x *latent) { x.Latent.Heads = 2 }), posenc.ErrLength, into+"x.Latent.Data")
 	fails(store(func(x *latent) { x.Rotated = posenc.View[float32]{} }), posenc.ErrShape, into+"x.Rotated.Heads is 0")
-	fails(store(func(x *latent) { x.Dst.Data = testkit.BytesOf(numbers) }), posenc.ErrOverlap, into+"x.Dst is sharing memory with x.Latent or x.Rotated")
+	fails(store(func(x *latent) { x.Dst.Data = testkit.BytesOf(numbers)[:2*656] }), posenc.ErrOverlap, into+"x.Dst is sharing memory with x.Latent or x.Rotated")
 	slots = []int32{4, 0}
-	fails(store(func(x *latent) {}), posenc.ErrPosition, into+"slots[0] is 4, want below 4, the tokens that x.Dst has whole pages for")
+	fails(store(func(x *latent) {}), posenc.ErrPosition, into+"slots[0] is 4, want below 2, the tokens that x.Dst has whole pages for in 1312 elements: 2 tokens take 1312 bytes")
 	slots = []int32{0}
 	fails(store(func(x *latent) {}), posenc.ErrLength, into+"slots has 1 element, want 2")
 
@@ -267,8 +269,8 @@ func TestLatentArguments(t *testing.T) {
 	fails(both(ropes[512].At(positions), func(x, keys *latent) {}), posenc.ErrShape, indexed+"indexer: a is of heads of 512, want heads of at most the 128")
 	fails(both(ropes[128].Unrotated(1), func(x, keys *latent) { keys.Rotated.Data = numbers[:128] }), posenc.ErrLength, indexed+"indexer is of 1 tokens, want 2 as in a")
 	fails(both(indexer, func(x, keys *latent) { keys.Dst.Scale = 0 }), posenc.ErrConfig, indexed+"keys.Dst.Scale is 0")
-	fails(both(indexer, func(x, keys *latent) { keys.Dst.Data = data }), posenc.ErrOverlap, indexed+"keys.Dst is sharing memory with x.Dst")
-	fails(both(indexer, func(x, keys *latent) { x.Latent.Data = unshared; keys.Dst.Data = testkit.BytesOf(unshared) }), posenc.ErrOverlap, indexed+"keys.Dst is sharing memory with x.Latent or x.Rotated")
+	fails(both(indexer, func(x, keys *latent) { keys.Dst.Data = data[:2*132] }), posenc.ErrOverlap, indexed+"keys.Dst is sharing memory with x.Dst")
+	fails(both(indexer, func(x, keys *latent) { x.Latent.Data = unshared; keys.Dst.Data = testkit.BytesOf(unshared)[:2*132] }), posenc.ErrOverlap, indexed+"keys.Dst is sharing memory with x.Latent or x.Rotated")
 
 	dst := posenc.View[float32]{Data: numbers, Heads: 1}
 	options := posenc.DequantizeOptions{Tokens: 2, HeadDim: 576}
@@ -281,8 +283,8 @@ func TestLatentArguments(t *testing.T) {
 	wrong.Format = 0
 	fails(posenc.DequantizeLatent(dst, wrong, posenc.DequantizeOptions{Tokens: 2}), posenc.ErrShape, read+"options.HeadDim is 0")
 	fails(posenc.DequantizeLatent(dst, wrong, options), posenc.ErrConfig, read+"src.Format is 0")
-	fails(posenc.DequantizeLatent(dst, right.Dst, posenc.DequantizeOptions{Tokens: 2, HeadDim: 576, Slots: []int32{0, 4}}), posenc.ErrPosition, read+"options.Slots[1] is 4, want below 4")
+	fails(posenc.DequantizeLatent(dst, right.Dst, posenc.DequantizeOptions{Tokens: 2, HeadDim: 576, Slots: []int32{0, 4}}), posenc.ErrPosition, read+"options.Slots[1] is 4, want below 2")
 	fails(posenc.DequantizeLatent(posenc.View[float32]{Data: numbers[:576], Heads: 1}, right.Dst, options), posenc.ErrLength, read+"dst.Data has 576 elements")
 	fails(posenc.DequantizeLatent(posenc.View[float32]{Data: make([]float32, 4*576), Heads: 2}, right.Dst, options), posenc.ErrShape, read+"dst.Heads is 2, want 1")
-	fails(posenc.DequantizeLatent(dst, posenc.LatentCache{Data: testkit.BytesOf(numbers), Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorScale}, options), posenc.ErrOverlap, read+"dst is sharing memory with src")
+	fails(posenc.DequantizeLatent(dst, posenc.LatentCache{Data: testkit.BytesOf(numbers)[:2*656], Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorScale}, options), posenc.ErrOverlap, read+"dst is sharing memory with src")
 }

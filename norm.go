@@ -33,8 +33,14 @@ type RMSNorm struct{ norm heads.Norm }
 const maxNormElements = 1 << 20
 
 // RMSNormConfig describes an [RMSNorm], together with its weight.
+//
+// Epsilon is the rms_norm_eps of a model. It has no default: where a configuration leaves the key out, the
+// class of the model decides (1e-6 in Llama and Qwen3, 1e-5 in OLMo 2 and Phi-3). So 0, which is what a missing key
+// reads as, is an error. For an epsilon that is 0, give
+// math.SmallestNonzeroFloat32: the result has the same bits if mean is at least 2^-124, and a vector of
+// zeros stays zeros, not NaNs.
 type RMSNormConfig struct {
-	Epsilon    float32 // finite and not negative
+	Epsilon    float32 // positive and finite
 	UnitOffset bool    // the weight of element i is RN32(1 + weight[i]), as in Gemma
 }
 
@@ -45,8 +51,8 @@ func NewRMSNorm(weight []float32, cfg RMSNormConfig) (*RMSNorm, error) {
 	if len(weight) < 1 || len(weight) > maxNormElements {
 		return nil, argument.Error(ErrConfig, function, "weight", argument.Elements(len(weight)), "from 1 to %d elements", maxNormElements)
 	}
-	if !(cfg.Epsilon >= 0 && cfg.Epsilon <= math.MaxFloat32) {
-		return nil, argument.Error(ErrConfig, function, "cfg.Epsilon", cfg.Epsilon, "a finite number of at least 0")
+	if !(cfg.Epsilon > 0 && cfg.Epsilon <= math.MaxFloat32) {
+		return nil, argument.Error(ErrConfig, function, "cfg.Epsilon", cfg.Epsilon, "a positive finite number: the model's rms_norm_eps, or the default of its class")
 	}
 	n := &RMSNorm{heads.Norm{Weight: append([]float32(nil), weight...), Epsilon: cfg.Epsilon}}
 	if cfg.UnitOffset {

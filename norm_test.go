@@ -121,7 +121,7 @@ func TestNormalizeAgainstReal(t *testing.T) {
 		for range testkit.Rounds(200) {
 			n := testkit.OneOf(r, []int{1, 7, 64, 80, 128, 256, 1024})
 			x, weight := randomWeight(r, n), randomWeight(r, n)
-			epsilon := testkit.OneOf(r, []float32{1e-6, 1e-5, 0, 3})
+			epsilon := testkit.OneOf(r, []float32{1e-6, 1e-5, math.SmallestNonzeroFloat32, 3})
 			want := rmsNormReal(x, weight, epsilon)
 			testkit.NoError(t, posenc.Normalize(mustNorm(weight, epsilon, false), 1, posenc.View[float32]{Data: x, Heads: 1}))
 			e := relativeError(x, want)
@@ -200,8 +200,9 @@ func TestNormalizeExtremes(t *testing.T) {
 			{[]float32{inf, 1}, []float32{nan, 0}, 1e-6},
 			{[]float32{nan, 1}, []float32{nan, nan}, 1e-6},
 			{[]float32{0, float32(math.Copysign(0, -1))}, []float32{0, float32(math.Copysign(0, -1))}, 1e-6},
-			{[]float32{0, 1e-30}, []float32{nan, inf}, 0},
-			{[]float32{3, -3, 3}, []float32{1, -1, 1}, 0},
+			{[]float32{0, 1e-30}, []float32{0, 1e-30 * 0x1.6a09e6p74}, math.SmallestNonzeroFloat32}, // epsilon alone
+			{[]float32{0, 0, 0}, []float32{0, 0, 0}, math.SmallestNonzeroFloat32},
+			{[]float32{3, -3, 3}, []float32{1, -1, 1}, math.SmallestNonzeroFloat32},
 		} {
 			got := slices.Clone(tt.x)
 			n := mustNorm([]float32{1, 1, 1}[:len(got)], tt.epsilon, false)
@@ -224,6 +225,8 @@ func TestNormErrors(t *testing.T) {
 	fails := testkit.Failures(t, memory)
 	fails(newNorm(nil, 1), posenc.ErrConfig, "posenc.NewRMSNorm: weight has 0 elements")
 	fails(newNorm(make([]float32, 1<<20+1), 1), posenc.ErrConfig, "posenc.NewRMSNorm: weight has 1048577 elements")
+	fails(newNorm(memory, 0), posenc.ErrConfig, "posenc.NewRMSNorm: cfg.Epsilon is 0, want a positive finite number: the model's rms_norm_eps, or the default of its class")
+	fails(newNorm(memory, float32(math.NaN())), posenc.ErrConfig, "posenc.NewRMSNorm: cfg.Epsilon is NaN")
 	fails(newNorm(memory, -1), posenc.ErrConfig, "posenc.NewRMSNorm: cfg.Epsilon is -1")
 	fails(newNorm(memory, inf), posenc.ErrConfig, "posenc.NewRMSNorm: cfg.Epsilon is +Inf")
 	fails(posenc.Normalize(nil, 2, x), posenc.ErrConfig, "posenc.Normalize: norm is nil or zero")
@@ -277,7 +280,7 @@ func normOf(a *testkit.Arguments, n int) normArgument {
 		return normArgument{new(posenc.RMSNorm), nil, 0}
 	}
 	weight := testkit.Input[float32](a, n)
-	cfg := posenc.RMSNormConfig{Epsilon: []float32{1e-6, 1e-5, 1, 0, 1e-30}[a.Below(5)], UnitOffset: a.Yes()}
+	cfg := posenc.RMSNormConfig{Epsilon: []float32{1e-6, 1e-5, 1, math.SmallestNonzeroFloat32, 1e-30}[a.Below(5)], UnitOffset: a.Yes()}
 	if a.Ordinary() {
 		cfg.Epsilon = 1e-6
 	}
@@ -374,7 +377,7 @@ func longNormalize() (err error) {
 }
 
 func digestNewRMSNorm(d *testkit.Digest) {
-	for _, epsilon := range []float32{0, 1e-6, 0x1p100} {
+	for _, epsilon := range []float32{math.SmallestNonzeroFloat32, 1e-6, 0x1p100} {
 		for _, unitOffset := range []bool{false, true} {
 			norm := mustNorm(testkit.DigestElements[float32](d, 40), epsilon, unitOffset)
 			x := testkit.DigestNumbers[float32](d, 40)

@@ -58,6 +58,7 @@ const maxPageDim = maxQuantizedToken / generic.PageTokens
 // The View describes records: its strides count bytes, and what it calls a token is a record, which has
 // one token, or 32 by channel. ONNX Runtime's [batch][Heads][tokens][bytes of a record], and OpenVINO's
 // [pages][Heads][32][bytes of a record], have TokenStride, HeadStride, SequenceTokens and SequenceStride.
+// Tokens counts records, too. In a call without slots Data has as many as its tokens take.
 // OpenVINO's keys by channel, [pages][Heads][bytes of a record], need none.
 type PagedView struct {
 	View[byte]

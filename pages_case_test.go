@@ -100,7 +100,8 @@ type pagesArgument[S posenc.Element] struct {
 	whole  bool
 }
 
-func pagesArgumentOf[S posenc.Element](a *testkit.Arguments, dim, tokens, room, hadamard int, slot func(int) int) (x pagesArgument[S]) {
+func pagesArgumentOf[S posenc.Element](a *testkit.Arguments, dim, tokens, room, hadamard int, slots []int32) (x pagesArgument[S]) {
+	slot := slotIn(slots)
 	x.Src = testkit.ViewOf[S](a, tokens, dim)
 	if a.Any() && x.Src.Heads > 16 {
 		x.Src.Heads = 1
@@ -117,6 +118,7 @@ func pagesArgumentOf[S posenc.Element](a *testkit.Arguments, dim, tokens, room, 
 		*norm = x.norms[j].RMSNorm
 	}
 	x.Dst, x.record = pagesOf(a, room, x.Src.Heads, dim, hadamard)
+	testkit.BySlots(a, &x.Dst.View, slots)
 	if a.Any() && a.Below(8) > 0 {
 		x.Dst.Heads = x.Src.Heads
 	}
@@ -186,7 +188,7 @@ func (x *pagesArgument[S]) parts(c *testkit.Choices, of func([]int) posenc.Angle
 		for i, first := range heads[:len(heads)-1] {
 			end, some := heads[i+1], x.IntoPages
 			some.Dst, some.HeadDim = dst, dim
-			some.Dst.Data, some.Dst.Heads = dst.Data[min(first*dst.HeadStride, len(dst.Data)):], end-first
+			some.Dst.Data, some.Dst.Heads, some.Dst.Tokens = dst.Data[min(first*dst.HeadStride, len(dst.Data)):], end-first, 0
 			if len(dst.Scales) > 1 {
 				some.Dst.Scales = dst.Scales[first*dim : end*dim]
 			}
@@ -217,7 +219,7 @@ func intoPagesCall[S posenc.Element](a *testkit.Arguments, both bool) testkit.Ca
 		}
 	}
 	slot := slotIn(slots)
-	k := pagesArgumentOf[S](a, angles.headDim, tokens, room, hadamard, slot)
+	k := pagesArgumentOf[S](a, angles.headDim, tokens, room, hadamard, slots)
 	if a.Rarely() {
 		k.HeadDim = a.Number(0, 70)
 		if unrotated && k.HeadDim != 0 {
@@ -226,7 +228,7 @@ func intoPagesCall[S posenc.Element](a *testkit.Arguments, both bool) testkit.Ca
 	}
 	var v pagesArgument[S]
 	if both {
-		v = pagesArgumentOf[S](a, angles.headDim, tokens, room, 0, slot)
+		v = pagesArgumentOf[S](a, angles.headDim, tokens, room, 0, slots)
 	}
 	if !a.Any() && (k.record.Tokens > 1 || both && v.record.Tokens > 1) {
 		slices.Sort(slots) // in a page they ascend
@@ -277,6 +279,7 @@ func dequantizePagesCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	var slots []int32
 	if a.Yes() {
 		slots = a.IDs(tokens, tokens)
+		testkit.BySlots(a, &src.View, slots)
 	}
 	slot := slotIn(slots)
 	return testkit.Call{

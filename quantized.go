@@ -150,8 +150,9 @@ type DequantizeOptions struct {
 //	others      RN(RN32(code*scale))
 //
 // RN rounds to T. If src.Hadamard is set, Dequantize transforms the numbers once more, before
-// RN, so that it writes what was there before the transform. dst has as many heads as src, and
-// shares no memory with it or with options.Slots. Errors wrap ErrConfig (src.InverseScale,
+// RN, so that it writes what was there before the transform. dst has options.Tokens tokens, as has src
+// without options.Slots; with them src may have room for more, and its Tokens must be 0. dst has as many
+// heads as src, and shares no memory with it or with options.Slots. Errors wrap ErrConfig (src.InverseScale,
 // src.Hadamard), ErrShape, ErrLength, ErrOverlap or ErrPosition (a slot that is negative or that
 // src does not have).
 func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], options DequantizeOptions) error {

@@ -97,7 +97,8 @@ func quantizedOf[D posenc.Quantized](a *testkit.Arguments, tokens, heads, dim, b
 		if a.Any() {
 			shape.Heads = min(testkit.Small(heads), 64)
 		}
-		v.Data = testkit.Slice[D](a, testkit.ReachOf(&shape, tokens, units))
+		testkit.FillView(a, &shape, tokens, units)
+		shape.Heads, v.View = v.Heads, shape
 	} else {
 		v.View = testkit.ViewOfHeads[D](a, tokens, heads, units)
 	}
@@ -303,6 +304,7 @@ func dequantizeCall[T posenc.Element, D posenc.Quantized](a *testkit.Arguments) 
 	var slots []int32
 	if a.Yes() {
 		slots = a.IDs(tokens, tokens)
+		testkit.BySlots(a, &src.View, slots)
 	}
 	slot := slotIn(slots)
 	call := testkit.Call{
@@ -311,7 +313,7 @@ func dequantizeCall[T posenc.Element, D posenc.Quantized](a *testkit.Arguments) 
 		},
 		Right: func() bool {
 			return quantizedRight(&src, dim, block) && dst.Heads == src.Heads && testkit.Allowed(&dst, tokens, dim, len(dst.Data)) &&
-				testkit.Allowed(&src.View, tokens, dim/block, len(src.Data)) && !testkit.Share(testkit.BytesOf(src.Data), dst.Data) && !testkit.Share(testkit.BytesOf(src.Scales), dst.Data)
+				cacheRight(&src.View, slots, tokens, dim/block) && !testkit.Share(testkit.BytesOf(src.Data), dst.Data) && !testkit.Share(testkit.BytesOf(src.Scales), dst.Data)
 		},
 		Want: func() {
 			for t := range tokens {

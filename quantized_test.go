@@ -255,16 +255,16 @@ func TestQuantizedArguments(t *testing.T) {
 	fails(store(func(x *blocks) { x.Dst.InverseScale = 2 }), posenc.ErrConfig, into+"x.Dst.InverseScale is 2, want 0")
 	fails(store(func(x *blocks) { x.Dst.Scales = make([]float32, 4) }), posenc.ErrLength, into+"x.Dst.Scales has 4 elements, want nil")
 	fails(store(func(x *blocks) { x.Dst.Heads = 1 }), posenc.ErrShape, into+"x.Dst.Heads is 1, want 2 as in Src")
-	fails(store(func(x *blocks) { x.Dst.Data = x.Dst.Data[:3] }), posenc.ErrLength, into+"x.Dst.Data has 3 elements, want 8 for 2 tokens of 2 heads of 2 blocks (64 numbers)")
+	fails(store(func(x *blocks) { x.Dst.Data = x.Dst.Data[:3] }), posenc.ErrLength, into+"x.Dst.Data has 3 elements, want 8 for 2 tokens of 2 heads of 2 elements (blocks of 32 numbers)")
 	fails(store(func(x *blocks) { x.HeadDim = 32 }), posenc.ErrShape, into+"x.HeadDim is 32, want 0, or")
-	fails(store(func(x *blocks) { x.RotatedNorm = mustNorm(make([]float32, 3), 0, false) }), posenc.ErrShape, into+"x.RotatedNorm has 3 elements, want HeadDim = 64 or Heads*HeadDim = 128")
+	fails(store(func(x *blocks) { x.RotatedNorm = mustNorm(make([]float32, 3), 1, false) }), posenc.ErrShape, into+"x.RotatedNorm has 3 elements, want HeadDim = 64 or Heads*HeadDim = 128")
 	fails(store(func(x *blocks) { x.Norm = new(posenc.RMSNorm) }), posenc.ErrConfig, into+"x.Norm is zero")
 	fails(storeBy(unrotated, func(x *blocks) { x.HeadDim = -64 }), posenc.ErrShape, into+"x.HeadDim is -64, want 0, or")
 	fails(storeBy(unrotated, func(x *blocks) { x.HeadDim = 48 }), posenc.ErrShape, into+"x.Dst: HeadDim is 48, want a multiple of the 32")
 	fails(storeBy(unrotated, func(x *blocks) { x.HeadDim = 4128 }), posenc.ErrShape, into+"x.Dst: HeadDim is 4128, want at most 4096")
 	for _, n := range []int{129, 130} { // 16512 and more elements of a token
 		fails(posenc.RotateIntoQuantized(rotary.Unrotated(1), nil, bytes{
-			Dst: cacheFor[int8](1, n, 128, 0, 0), Src: posenc.View[float32]{Data: make([]float32, n*128), Heads: n}, Norm: mustNorm(make([]float32, n*128), 0, false), HeadDim: 128,
+			Dst: cacheFor[int8](1, n, 128, 0, 0), Src: posenc.View[float32]{Data: make([]float32, n*128), Heads: n}, Norm: mustNorm(make([]float32, n*128), 1, false), HeadDim: 128,
 		}), posenc.ErrShape, into+fmt.Sprintf("x.Norm is of %d elements, want at most 16384", n*128))
 	}
 	slots = []int32{0, 2}

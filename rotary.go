@@ -30,8 +30,8 @@ type RotaryConfig struct {
 	RotaryDim       int                // elements that are rotated, even, at most 2048; 0 means HeadDim
 	Offset          int                // first rotated element of a head
 	Layout          Layout             // which elements form a pair
-	Base            float64            // rope_theta: frequencies Base^(-2i/RotaryDim) if InvFreq is nil. Finite and above 1, with frequency.Float32 as a float32 too; 0 means 10000
-	InvFreq         []float64          // inv_freq: RotaryDim/2 radians per position, each below 2^50 in magnitude; nil means from Base
+	Base            float64            // rope_theta: frequencies Base^(-2i/RotaryDim). Finite and above 1, with frequency.Float32 as a float32 too; 0 means 10000. With InvFreq it must be 0
+	InvFreq         []float64          // inv_freq: RotaryDim/2 radians per position, each below 2^50 in magnitude, in place of a Base; nil means from Base
 	AttentionFactor float64            // multiplies cos and sin (YaRN, LongRoPE): positive as a float32; 0 means 1
 	Rounding        frequency.Rounding // how angles are rounded
 	Axes            []uint8            // the axis from which each pair takes its position ([Rotary.AtAxes]); nil means one axis for all

@@ -56,7 +56,7 @@ func TestRotateErrors(t *testing.T) {
 			fails(rotate(rotary.At(positions), strided(memory[:300], 3, 20, 19)), posenc.ErrOverlap, "xs[0].TokenStride is 20")
 			fails(rotate(rotary.At(positions), good, packed(24, 1), good), posenc.ErrOverlap, "xs[2]", "xs[0]")
 			fails(rotate(rotary.At(positions), packed(48, 2), V{Data: memory[47:71], Heads: 1}), posenc.ErrOverlap, "xs[1]")
-			fails(rotate(rotary.At(positions), strided(memory[:200], 2, 48, 0), strided(memory[15:200], 1, 48, 0)), posenc.ErrOverlap, "xs[1]")
+			fails(rotate(rotary.At(positions), strided(memory[:144], 2, 48, 0), strided(memory[15:144], 1, 48, 0)), posenc.ErrOverlap, "xs[1]")
 			fails(rotate(rotary.At(six), change(func(v *V) { v.SequenceStride = 0 })), posenc.ErrShape, "xs[0].SequenceTokens is 3, want 0 where SequenceStride is 0")
 			fails(rotate(rotary.At(six), change(func(v *V) { v.SequenceTokens = 0 })), posenc.ErrShape, "xs[0].SequenceTokens is 0, want at least 1 where SequenceStride is 48")
 			fails(rotate(rotary.At(six), change(func(v *V) { v.SequenceStride = -48 })), posenc.ErrShape, "xs[0].SequenceStride is -48")
@@ -71,10 +71,10 @@ func TestRotateErrors(t *testing.T) {
 			fails(rotate(rotary.At(six), V{Data: memory, Heads: 1, TokenStride: 7}), posenc.ErrOverlap, "xs[0].TokenStride is 7, want heads of 8 that do not overlap, with 1 head at HeadStride 8: overlapping")
 			fails(rotate(rotary.At(six), V{Data: memory, Heads: 2, TokenStride: 8, HeadStride: 4}), posenc.ErrOverlap, "xs[0].TokenStride is 8, want heads of 8 that do not overlap, with 2 heads at HeadStride 4: overlapping")
 			fails(rotate(rotary.At(six), V{Data: memory, Heads: 2, SequenceTokens: 3, SequenceStride: 47}), posenc.ErrOverlap, "xs[0].TokenStride is 16, want heads of 8 that do not overlap, with 2 heads at HeadStride 8 and 2 sequences at SequenceStride 47: overlapping")
-			fails(rotate(rotary.At(six), change(func(v *V) { v.Data, v.SequenceStride = memory, 100 }), V{Data: memory[48:], Heads: 1, TokenStride: 53}), posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]")
+			fails(rotate(rotary.At(six), change(func(v *V) { v.Data, v.SequenceStride = memory[:200], 100 }), V{Data: memory[48:360], Heads: 1, TokenStride: 53}), posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]")
 			fails(rotate(rotary.At(nil), change(func(v *V) { v.SequenceTokens = 0 })), posenc.ErrShape, "xs[0].SequenceTokens is 0")
-			testkit.NoError(t, rotate(rotary.At(nil), change(func(v *V) { v.Data = nil })), rotate(rotary.At(six), sequences), rotate(rotary.At(six), change(func(v *V) { v.Data = memory })),
-				rotate(rotary.At(six), change(func(v *V) { v.Data, v.SequenceStride = memory, 100 }), V{Data: memory[48:], Heads: 1, TokenStride: dim}), // between
+			testkit.NoError(t, rotate(rotary.At(nil), change(func(v *V) { v.Data = nil })), rotate(rotary.At(six), sequences), rotate(rotary.At(six), change(func(v *V) { v.Data, v.Tokens = memory, 6 })),
+				rotate(rotary.At(six), change(func(v *V) { v.Data, v.SequenceStride = memory[:200], 100 }), V{Data: memory[48:96], Heads: 1, TokenStride: dim}), // between
 				rotate(rotary.At(six), change(func(v *V) { v.HeadStride, v.SequenceTokens, v.SequenceStride = 48, 6, 1 })))
 		})
 	}

@@ -22,7 +22,7 @@ func TestRotateFusedErrors(t *testing.T) {
 	fails(posenc.RotateFused(rotary.At(positions), F{View: V{Data: memory[:15], Heads: 2}}), posenc.ErrLength, "posenc.RotateFused: xs[0].Data has 15 elements, want 16")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x, Norm: &posenc.RMSNorm{}}), posenc.ErrConfig, "posenc.RotateFused: xs[0].Norm is zero, want nil or an RMSNorm from NewRMSNorm")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x, Norm: norm6}), posenc.ErrShape, "posenc.RotateFused: xs[0].Norm has 6 elements, want HeadDim = 4 or Heads*HeadDim = 8")
-	fails(posenc.RotateFused(rotary.At(positions), F{View: strided(memory, 2, 12, 6), Norm: norm8}), posenc.ErrShape, "posenc.RotateFused: xs[0].HeadStride is 6, want 0 or HeadDim = 4")
+	fails(posenc.RotateFused(rotary.At(positions), F{View: strided(memory[:24], 2, 12, 6), Norm: norm8}), posenc.ErrShape, "posenc.RotateFused: xs[0].HeadStride is 6, want 0 or HeadDim = 4")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x, QueryScales: memory[20:23]}), posenc.ErrLength, "posenc.RotateFused: xs[0].QueryScales has 3 elements, want 2, one for each token")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x, QueryScales: []float32{}}), posenc.ErrLength, "posenc.RotateFused: xs[0].QueryScales has 0 elements, want 2")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x, QueryScales: memory[15:17]}), posenc.ErrOverlap, "posenc.RotateFused: xs[0].QueryScales is sharing memory with xs[0]")

@@ -16,9 +16,9 @@ import (
 // drops the token. If several tokens have the same slot, the last one stays. Elements of
 // dst that belong to no slot do not change.
 //
-// dst has as many heads as src. With slots, dst may have more tokens than the call. It has room
-// at least for the tokens up to the largest slot, and with SequenceStride for all tokens of that
-// slot's sequence. dst must share no memory with src, slots or the slices of a. Errors wrap
+// dst has as many heads as src. Without slots, both views have the tokens of the call. With slots, dst
+// may have room for more tokens, and its Tokens must be 0. It has room at least for the tokens up to the
+// largest slot, and with SequenceStride for all tokens of that slot's sequence. dst must share no memory with src, slots or the slices of a. Errors wrap
 // ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition. A slot for which dst has no
 // room is ErrPosition, or ErrLength if dst has room for no token at all.
 func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S]) error {
@@ -38,7 +38,7 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	}
 	var g view.Grid
 	from, to := (*view.View[S])(&src), (*view.View[D])(&dst)
-	if p := from.Grid(&g, tokens, r.HeadDim); p != view.None {
+	if p := from.Problem(&g, tokens, r.HeadDim); p != view.None {
 		return from.Error(p, function, "src", &g)
 	}
 	if dst.Heads != src.Heads {
@@ -86,8 +86,9 @@ func reachOf[D any](dst *view.View[D], end int) int {
 	return end
 }
 
-// checkCache checks that the view of that name has room for the slots. With slots, a view without
-// strides may be longer. Where a token of the view holds several slots, it has that many.
+// checkCache checks the cache of that name, whose tokens are those of the call, or with slots any number. A
+// token of the view holds so many of the call: 1, or 32 in pages. It returns how many tokens of the view the
+// call may reach.
 func checkCache[D any](function string, name argument.Name, dst *view.View[D], slotsName string, slots []int32, tokens, dim, held int) (reach int, err error) {
 	reach = tokens
 	if slots != nil {
@@ -96,25 +97,26 @@ func checkCache[D any](function string, name argument.Name, dst *view.View[D], s
 	if held > 1 {
 		reach = (reach + held - 1) / held
 	}
-	if slots != nil {
-		reach = reachOf(dst, reach)
-		if reach < 0 { // where an int has 32 bits
-			return 0, slotError(function, slotsName, slots, "lower: an int cannot count the tokens up to that slot")
-		}
-		if dst.Holds(reach, dim) {
-			return reach, nil
-		}
-		if dst.TokenStride == 0 && dst.HeadStride == 0 {
-			strided := *dst // the view may be in a slice of the caller
-			strided.HeadStride = dim
-			dst = &strided
-		}
-	}
 	var g view.Grid
-	if p := dst.Problem(&g, reach, dim); p != view.None {
-		if slots != nil && p.TooShort() { // other problems leave strides unset
+	if slots == nil {
+		if p := dst.Problem(&g, reach, dim); p != view.None {
+			return 0, dst.Error(p, function, name.String(), &g)
+		}
+		return reach, nil
+	}
+	reach = reachOf(dst, reach)
+	switch {
+	case reach < 0: // where an int has 32 bits
+		return 0, slotError(function, slotsName, slots, "lower: an int cannot count the tokens up to that slot")
+	case dst.Holds(reach, dim):
+		return reach, nil
+	case dst.Tokens > 0:
+		return 0, argument.Error(ErrShape, function, name.String()+".Tokens", dst.Tokens, "%s", "0, because "+slotsName+" say which tokens the call takes") // a sum: names do not escape
+	}
+	if p := dst.First(&g, reach, dim); p != view.None {
+		if p.TooShort() { // other problems leave strides unset
 			if room := g.Room(len(dst.Data)) * held; room > 0 {
-				return 0, slotError(function, slotsName, slots, "below %d, the tokens that %s has room for in %v", room, name, argument.Elements(len(dst.Data)))
+				return 0, slotError(function, slotsName, slots, "below %d, the tokens that %s has room for in %s", room, name, dst.RoomText(&g))
 			}
 		}
 		return 0, dst.Error(p, function, name.String(), &g)

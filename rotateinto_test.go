@@ -143,11 +143,13 @@ func rotateIntoCall[D, S posenc.Element](a *testkit.Arguments) testkit.Call {
 	angles := anglesOf(a)
 	tokens, dim := angles.tokens, angles.headDim
 	slots, room := slotsOf(a, tokens)
-	src := testkit.ViewOf[S](a, tokens, dim)
-	if angles.heads > 0 && !a.Rarely() {
-		src = testkit.ViewOfHeads[S](a, tokens, angles.heads, dim)
+	heads := angles.heads
+	if heads == 0 || a.Rarely() {
+		heads = a.Heads()
 	}
+	src := testkit.ViewOfHeads[S](a, tokens, heads, dim)
 	dst := testkit.ViewOfHeads[D](a, room, src.Heads, dim)
+	testkit.BySlots(a, &dst, slots)
 	if a.Any() && a.Below(8) > 0 {
 		dst.Heads = src.Heads
 	}
@@ -205,15 +207,20 @@ func intoRight[D, S posenc.Element](angles *anglesArgument, dst posenc.View[D], 
 		if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
 			reach = (reach + dst.SequenceTokens - 1) / dst.SequenceTokens * dst.SequenceTokens
 		}
-		if dst.TokenStride == 0 && dst.HeadStride == 0 {
-			dst.HeadStride = dim // not packed: may be longer
-		}
 	}
-	if dst.Heads != src.Heads || !angles.headsRight(src.Heads) || !testkit.Allowed(&src, tokens, dim, len(src.Data)) || !testkit.Allowed(&dst, reach, dim, len(dst.Data)) {
+	if dst.Heads != src.Heads || !angles.headsRight(src.Heads) || !testkit.Allowed(&src, tokens, dim, len(src.Data)) || !cacheRight(&dst, slots, reach, dim) {
 		return false
 	}
 	to := testkit.BytesOf(dst.Data)
 	return tokens == 0 || reach == 0 || !testkit.Share(to, src.Data) && !angles.shares(to)
+}
+
+// cacheRight reports whether a cache is right where a call reaches its first tokens: with slots it may have more.
+func cacheRight[D testkit.Stored](v *posenc.View[D], slots []int32, reach, dim int) bool {
+	if slots == nil {
+		return testkit.Allowed(v, reach, dim, len(v.Data))
+	}
+	return v.Tokens == 0 && testkit.Holds(v, reach, dim, len(v.Data))
 }
 
 // taken copies some heads of tokens to memory of their own.
@@ -247,7 +254,7 @@ func intoParts[D, S posenc.Element](c *testkit.Choices, angles *anglesArgument, 
 		for i, first := range heads[:len(heads)-1] {
 			end := heads[i+1]
 			y := dst
-			y.Data, y.Heads = dst.Data[first*dst.HeadStride:], end-first
+			y.Data, y.Heads, y.Tokens = dst.Data[first*dst.HeadStride:], end-first, 0
 			groups = append(groups, []func() error{func() error {
 				return posenc.RotateInto(angles.of(part), y, slots, taken(&src, part, first, end, dim))
 			}})

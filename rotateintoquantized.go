@@ -36,8 +36,8 @@ type IntoQuantized[D Quantized, S Element] struct {
 //
 // Tokens go to slots as in [RotateInto]: token t to token slots[t] of Dst, or to token
 // t where slots is nil; a negative slot drops the token; of tokens with the same slot the
-// last one stays. A paged cache is a view with SequenceStride. Dst has as many heads
-// as Src. What belongs to no slot does not change. Rows with entries for each head, and
+// last one stays. With slots Dst may have room for more tokens, and its Tokens must be 0. A paged
+// cache is a view with SequenceStride. Dst has as many heads as Src. What belongs to no slot does not change. Rows with entries for each head, and
 // tokens without a row ([Rows.AtSome]), are an error.
 //
 // Dst shares no memory with Src, slots or the slices of a. You may split it into calls for any
@@ -171,11 +171,11 @@ func (x *IntoQuantized[D, S]) plain(c *quantizedCall, headDim int) bool {
 	switch {
 	case x.HeadDim != 0 || x.Norm != nil || x.RotatedNorm != nil || dst.Hadamard != 0,
 		headDim > maxQuantizedDim || uint(src.Heads-1) >= 1<<16, // no product overflows
-		src.TokenStride|src.HeadStride|src.SequenceTokens|src.SequenceStride != 0,
-		dst.HeadStride|dst.SequenceTokens|dst.SequenceStride != 0 || dst.Heads != src.Heads,
+		src.Tokens|src.TokenStride|src.HeadStride|src.SequenceTokens|src.SequenceStride != 0,
+		dst.Tokens|dst.HeadStride|dst.SequenceTokens|dst.SequenceStride != 0 || dst.Heads != src.Heads,
 		dst.TokenStride != 0 && uint64(dst.TokenStride) != token,
 		uint64(len(src.Data)) != uint64(src.Heads)*uint64(headDim) || uint64(len(dst.Data)) < uint64(c.end)*token,
-		!c.slots && dst.TokenStride == 0 && uint64(len(dst.Data)) != token:
+		!c.slots && uint64(len(dst.Data)) != token:
 		return false
 	case kind >= kernels.KindQ8 || kind < kernels.KindI8:
 		return headDim%generic.Block == 0 && dst.Scales == nil && dst.InverseScale == 0

@@ -202,6 +202,7 @@ func stored[D posenc.Quantized, S posenc.Element](a *testkit.Arguments, angles *
 		*norm = x.norms[j].RMSNorm
 	}
 	x.Dst = quantizedOf[D](a, room, x.Src.Heads, dim, block, scales)
+	testkit.BySlots(a, &x.Dst.View, slots)
 	x.Dst.Hadamard = hadamard
 	if a.Any() && a.Below(8) > 0 {
 		x.Dst.Heads = x.Src.Heads
@@ -281,7 +282,7 @@ func (x *storedArgument[D, S]) parts(c *testkit.Choices, angles *anglesArgument)
 		for i, first := range heads[:len(heads)-1] {
 			end, some := heads[i+1], x.IntoQuantized
 			some.Dst = dst
-			some.Dst.Data, some.Dst.Heads = dst.Data[first*dst.HeadStride:], end-first
+			some.Dst.Data, some.Dst.Heads, some.Dst.Tokens = dst.Data[first*dst.HeadStride:], end-first, 0
 			if dst.Scales != nil {
 				some.Dst.Scales = dst.Scales[first*dst.HeadStride/dim:]
 			}

@@ -22,6 +22,7 @@ type FromQuantized[D, S Quantized] struct {
 // frequencies have rotated. It reads them as float32, as [Dequantize] does, rotates them as [Rotate] does, and
 // quantizes them as [RotateIntoQuantized] does, all elements of a head, with the Hadamard transform of each view.
 //
+// A view without slots has the tokens of a. With slots it may have room for more, and its Tokens must be 0.
 // Of tokens with the same slot the last one stays. Src does not change unless it is Dst; so keys that are
 // moved n times, each time from Src, have the bits of one rotation. The views otherwise share no memory, nor
 // does Dst with the slots or the slices of a. Rows with entries for each head or element, and tokens

@@ -106,6 +106,8 @@ func rotateQuantizedCall[D, S posenc.Quantized](a *testkit.Arguments) testkit.Ca
 	x := posenc.FromQuantized[D, S]{DstSlots: slots, SrcSlots: sources}
 	x.Src = quantizedOf[S](a, from, a.Heads(), dim, fromBlock, fromScales)
 	x.Dst = quantizedOf[D](a, room, x.Src.Heads, dim, block, scales)
+	testkit.BySlots(a, &x.Src.View, sources)
+	testkit.BySlots(a, &x.Dst.View, slots)
 	x.Dst.Hadamard = hadamard
 	if a.Any() && a.Below(8) > 0 {
 		x.Dst.Heads = x.Src.Heads
@@ -141,6 +143,7 @@ func rotateQuantizedCall[D, S posenc.Quantized](a *testkit.Arguments) testkit.Ca
 		call.Parts = func(c *testkit.Choices) (groups [][]func() error) {
 			for _, part := range c.Deal(tokens) {
 				some := x
+				some.Dst.Tokens, some.Src.Tokens = 0, 0
 				some.DstSlots, some.SrcSlots = make([]int32, len(part)), make([]int32, len(part))
 				for i, t := range part {
 					some.DstSlots[i], some.SrcSlots[i] = int32(slot(t)), int32(source(t))

@@ -63,7 +63,7 @@ type RowsConfig struct {
 //
 //	Cos[p*Stride:][:RotaryDim/2]    Sin[p*Stride:][:RotaryDim/2]
 //
-// There are as many rows as Cos and Sin hold. A table of the shape [rows][cos|sin], as
+// Cos and Sin hold the same number of rows. A table of the shape [rows][cos|sin], as
 // vLLM has it, is
 //
 //	Table{Cos: t, Sin: t[RotaryDim/2:], Stride: RotaryDim}
@@ -119,7 +119,7 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 	if t.Stride == 0 && len(t.Cos)%width != 0 {
 		return nil, argument.Error(ErrLength, function, "t.Cos", argument.Elements(len(t.Cos)), "a multiple of the %d entries of a row", width)
 	}
-	if need := (count-1)*stride + width; len(t.Sin) < need || count == 0 && len(t.Sin) >= width {
+	if need := (count-1)*stride + width; len(t.Sin) < need || len(t.Sin)-need >= stride {
 		return nil, argument.Error(ErrLength, function, "t.Sin", argument.Elements(len(t.Sin)), "%d rows as in t.Cos", count)
 	}
 	if t.Stride == 0 && len(t.Sin) != len(t.Cos) {

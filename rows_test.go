@@ -179,6 +179,7 @@ func TestTableErrors(t *testing.T) {
 		{cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:16]}, posenc.ErrLength, "t.Sin has 16 elements"},
 		{cfg, posenc.Table[float32]{Cos: data[:12]}, posenc.ErrLength, "t.Sin has 0 elements"},
 		{cfg, posenc.Table[float32]{Cos: data[:28], Sin: data[:27], Stride: 8}, posenc.ErrLength, "t.Sin has 27 elements"},
+		{cfg, posenc.Table[float32]{Cos: data[:28], Sin: data[:36], Stride: 8}, posenc.ErrLength, "t.Sin has 36 elements, want 4 rows as in t.Cos"},
 		{cfg, posenc.Table[float32]{Cos: data[:3], Sin: data[:4], Stride: 8}, posenc.ErrLength, "t.Sin has 4 elements, want 0 rows as in t.Cos"},
 		{cfg, posenc.Table[float32]{Cos: data[:3], Sin: data[:12], Stride: 8}, posenc.ErrLength, "t.Sin has 12 elements"},
 	} {
@@ -195,7 +196,7 @@ func TestTableErrors(t *testing.T) {
 	}
 	testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit, Heads: 1 << 16}, posenc.Table[float32]{}))
 	for _, r := range beside {
-		none := strided(shared, 2, 16, 0)
+		none := strided(shared[20:35], 2, 16, 0)
 		testkit.NoError(t, posenc.Rotate(r.At(nil), none), posenc.RotateFused(r.At(nil), posenc.FusedView[float32]{View: none}))
 		testkit.NoError(t, posenc.Rotate(r.At([]int32{0}), V{Data: shared[:16], Heads: 2}), posenc.Rotate(r.At([]int32{0}), V{Data: shared[72:88], Heads: 2}))
 	}

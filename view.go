@@ -11,23 +11,39 @@ import (
 //
 //	Data[t*TokenStride+h*HeadStride:][:HeadDim]
 //
-// All counts and strides are in elements. The Angles set HeadDim and the number of tokens.
-// Functions without Angles take HeadDim from their arguments (a headDim, a norm), and the
-// number of tokens too. Heads is at least 1, and strides are not negative.
+// All counts and strides are in elements. The Angles set HeadDim and the number of tokens of a
+// call. Functions without Angles take HeadDim from their arguments (a headDim, a norm), and the
+// number of tokens too. Heads is at least 1, and the other numbers are not negative.
 //
 // If both strides are 0, the view is packed: Data holds exactly tokens*Heads*HeadDim
-// elements. Otherwise it is strided: Data holds at least the elements up to the end of the
-// last head, and a stride of 0 means what it is in a packed view. Heads must not overlap.
-// For [Heads][tokens][HeadDim] set both strides, TokenStride to HeadDim and HeadStride to
-// tokens*HeadDim.
+// elements. Otherwise it is strided, and a stride of 0 means what it is in a packed view. Heads
+// must not overlap. For [Heads][tokens][HeadDim] set both strides, TokenStride to HeadDim and
+// HeadStride to tokens*HeadDim.
+//
+// A call must be for all tokens of a view: a call for fewer is an error too. A strided view has
+// as many as Data has room for. That is the largest n of which no two heads overlap and
+//
+//	(n-1)*TokenStride + (Heads-1)*HeadStride + HeadDim <= len(Data)
+//
+// so Data may end with the last head, or with padding behind it. Where HeadStride is the larger
+// stride and Heads above 1, heads of n tokens do not overlap if (n-1)*TokenStride + HeadDim <= HeadStride.
+//
+// Set Tokens for the first tokens of a longer Data, such as a buffer with room for more tokens.
+// The number must be that of the call. Data then has at least the elements of these tokens, and
+// may have more, in packed views too.
+//
+// A cache whose slots a call is given is different: it has room for the slots, and may have
+// room for more. Its Tokens must be 0.
 //
 // With SequenceStride the tokens come in sequences of SequenceTokens tokens each, one
 // after another: token t is token t%SequenceTokens of sequence t/SequenceTokens, and each
 // sequence starts SequenceStride elements after the one before. Only shapes like
-// [batch][Heads][tokens][HeadDim], or a paged cache, need it.
+// [batch][Heads][tokens][HeadDim], or a paged cache, need it. Data has room for whole
+// sequences, counted in the same way, and Tokens is the tokens of all of them.
 type View[T Quantized | byte] struct {
 	Data        []T
 	Heads       int // heads per token
+	Tokens      int // tokens of the view; 0 means all that Data has room for
 	TokenStride int // elements from token to token; 0 means Heads*HeadDim
 	HeadStride  int // elements from head to head; 0 means HeadDim
 

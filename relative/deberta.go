@@ -130,8 +130,8 @@ func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, products DeBERTaProducts
 			if err := p.check(side.m, function, side.name, scores.Data, "scores", t.heads, side.rows, 2*buckets.span, false); err != nil {
 				return err
 			}
-		} else if p.HeadStride != 0 || p.RowStride != 0 {
-			return argument.Error(posenc.ErrLength, function, side.name+".Data", "nil", "data, or HeadStride and RowStride 0 to leave it out")
+		} else if p.Rows != 0 || p.HeadStride != 0 || p.RowStride != 0 {
+			return argument.Error(posenc.ErrLength, function, side.name+".Data", "nil", "data, or Rows, HeadStride and RowStride 0 to leave it out")
 		}
 	}
 	var byDistance [2 * kernels.TileKeys]int32 // numbers of relative positions

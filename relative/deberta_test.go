@@ -137,7 +137,7 @@ var (
 				},
 				Parts: func(c *testkit.Choices) [][]func() error {
 					return tiles(c, s, func(tile relative.Scores, head, query, key int) error {
-						return relative.AddDeBERTa(tile, b, relative.DeBERTaProducts{ContentToPosition: partOfProducts(c2p, s.Heads, s.Queries, positions, head, query), PositionToContent: partOfProducts(p2c, s.Heads, s.Keys, positions, head, key), Divisor: divisor})
+						return relative.AddDeBERTa(tile, b, relative.DeBERTaProducts{ContentToPosition: partOfProducts(c2p, s.Heads, s.Queries, positions, head, query, tile.Queries), PositionToContent: partOfProducts(p2c, s.Heads, s.Keys, positions, head, key, tile.Keys), Divisor: divisor})
 					})
 				},
 			}

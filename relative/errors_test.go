@@ -152,8 +152,8 @@ func TestDeBERTaErrors(t *testing.T) {
 	fails(add(c2p, p2c, float32(math.NaN())), posenc.ErrConfig, "products.Divisor is NaN")
 	fails(add(c2p, p2c, float32(math.Inf(1))), posenc.ErrConfig, "products.Divisor is +Inf")
 	fails(add(relative.Products{}, relative.Products{}, 1), posenc.ErrLength, "products.ContentToPosition.Data is nil")
-	fails(add(relative.Products{RowStride: 8}, p2c, 1), posenc.ErrLength, "products.ContentToPosition.Data is nil, want data, or HeadStride and RowStride 0 to leave it out")
-	fails(add(c2p, relative.Products{HeadStride: -1}, 1), posenc.ErrLength, "products.PositionToContent.Data is nil, want data, or HeadStride and RowStride 0 to leave it out")
+	fails(add(relative.Products{RowStride: 8}, p2c, 1), posenc.ErrLength, "products.ContentToPosition.Data is nil, want data, or Rows, HeadStride and RowStride 0 to leave it out")
+	fails(add(c2p, relative.Products{HeadStride: -1}, 1), posenc.ErrLength, "products.PositionToContent.Data is nil, want data, or Rows, HeadStride and RowStride 0 to leave it out")
 	fails(add(c2p, c2p, 1), posenc.ErrLength, "products.PositionToContent.Data has 16 elements, want 32")
 	fails(add(relative.Products{Data: data[4:20], RowStride: -1}, p2c, 1), posenc.ErrShape, "products.ContentToPosition.RowStride is -1")
 	fails(add(relative.Products{Data: data[4:20], HeadStride: -1}, p2c, 1), posenc.ErrShape, "products.ContentToPosition.HeadStride is -1")
@@ -195,7 +195,7 @@ func TestVectorsErrors(t *testing.T) {
 		{func(v *vectorsCall) { v.bias = data[149:157] }, posenc.ErrOverlap, "products.Data is sharing elements with bias", ""},
 		{func(v *vectorsCall) { v.bias = data[:8] }, nil, "", ""},
 		{func(v *vectorsCall) {
-			v.products = relative.Products{Data: data[120:160], RowStride: 4, HeadStride: 20}
+			v.products = relative.Products{Data: data[120:153], RowStride: 4, HeadStride: 20}
 		}, posenc.ErrOverlap, "products.RowStride is 4, want rows of 5 columns that do not overlap, with 2 heads at HeadStride 20", ""},
 		{func(v *vectorsCall) { // no tokens, however many heads
 			v.x, v.vectors.Heads, v.bias = posenc.View[float32]{Heads: math.MaxInt, TokenStride: 1}, 1, nil

@@ -18,7 +18,7 @@ import (
 //
 // Strides are in elements. With both strides 0 (packed), Data holds exactly
 // Heads*Queries*Keys elements. Otherwise it holds at least the elements up to the last
-// score, and a stride of 0 means the packed one. Rows of keys must not overlap.
+// score, and may be longer; a stride of 0 means the packed one. Rows of keys must not overlap.
 //
 // A tile may be any part of the scores of a model. Its head h is head FirstHead+h of the
 // model, its query q is at position FirstQuery+q, and its key k is at position FirstKey+k.
@@ -70,7 +70,7 @@ func (s *Scores) check(t *tile, function, name string, modelHeads int) error {
 		return fail(posenc.ErrShape, "FirstHead", s.FirstHead, "from 0 to %d for %d of %d heads", modelHeads-s.Heads, s.Heads, modelHeads)
 	}
 	*t = tile{matrices{s.Heads, s.Queries, s.Keys, s.HeadStride, s.QueryStride}, s.FirstHead, s.FirstQuery, s.FirstKey}
-	if err := t.matrices.check(function, name, &scoreWords, len(s.Data), true); err != nil || t.empty() {
+	if err := t.matrices.check(function, name, &scoreWords, len(s.Data), 0, true); err != nil || t.empty() {
 		return err
 	}
 	switch {
@@ -90,10 +90,15 @@ func (s *Scores) check(t *tile, function, name string, modelHeads int) error {
 // Together with a tile of [Scores], heads and rows are the tile's: there is a row for each of its
 // queries, or for each of its keys where the function says so. In [DotProducts] and [AddValues],
 // heads and rows are the heads and tokens of x or out. Each function says how many columns there
-// are and which relative position each stands for. Strides and the length of Data are as in
-// Scores. Rows that are only read may overlap.
+// are and which relative position each stands for.
+//
+// Strides are as in Scores. Rows that are only read may overlap. If Rows is 0, Data has room for the
+// heads and rows of the call, and by its strides neither for one more head nor for one more row of each
+// head, apart from the others. If Rows is the number of the call, Data may be longer, packed or not: a
+// tile of products that were made for more queries or heads. Any other number is an error.
 type Products struct {
 	Data       []float32
+	Rows       int // rows of each head; 0 means all that Data has room for
 	HeadStride int // elements from head to head; 0 means rows*RowStride
 	RowStride  int // elements from row to row; 0 means columns
 }
@@ -102,7 +107,13 @@ type Products struct {
 // memory with scores. If they are written, rows must not overlap.
 func (p *Products) check(m *matrices, function, name string, scores []float32, scoresName string, heads, rows, columns int, written bool) error {
 	*m = matrices{heads, rows, columns, p.HeadStride, p.RowStride}
-	if err := m.check(function, name, &productWords, len(p.Data), written); err != nil {
+	switch {
+	case p.Rows < 0:
+		return argument.Error(posenc.ErrShape, function, name+".Rows", p.Rows, "at least 0")
+	case p.Rows > 0 && p.Rows != rows:
+		return argument.Error(posenc.ErrLength, function, name+".Rows", p.Rows, "%d as in the call", rows)
+	}
+	if err := m.check(function, name, &productWords, len(p.Data), p.Rows, written); err != nil {
 		return err
 	}
 	if argument.Overlap(p.Data, scores) {
@@ -117,18 +128,23 @@ type matrices struct {
 	headStride, rowStride int
 }
 
-// words are the names of rows, columns and the row stride in errors.
-type words struct{ rows, columns, rowStride string }
+// words are the names of rows, columns and the row stride in errors, and whether the argument says how
+// many rows there are only in its field Rows.
+type words struct {
+	rows, columns, rowStride string
+	fromRows                 bool
+}
 
 var (
-	scoreWords   = words{"queries", "keys", "QueryStride"}
-	productWords = words{"rows", "columns", "RowStride"}
+	scoreWords   = words{"queries", "keys", "QueryStride", false}
+	productWords = words{"rows", "columns", "RowStride", true}
 )
 
 // check replaces strides of 0 by the strides of packed matrices. It returns an error unless length
-// elements, the Data field of the named argument, hold the matrices. With apart, rows must not
-// share elements. There is at least one head.
-func (m *matrices) check(function, name string, w *words, length int, apart bool) error {
+// elements, the Data field of the named argument, hold the matrices, and no more where the words say
+// fromRows and stated, its field Rows, is 0. With apart, rows must not share elements. There is at least
+// one head.
+func (m *matrices) check(function, name string, w *words, length, stated int, apart bool) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
 		return argument.Error(kind, function, name+"."+field, value, expected, args...)
 	}
@@ -138,7 +154,7 @@ func (m *matrices) check(function, name string, w *words, length int, apart bool
 	case m.rowStride < 0:
 		return fail(posenc.ErrShape, w.rowStride, m.rowStride, "at least 0")
 	}
-	packed := m.headStride == 0 && m.rowStride == 0
+	packed, sideBySide := m.headStride == 0 && m.rowStride == 0 && stated == 0, m.headStride == 0
 	m.rowStride = cmp.Or(m.rowStride, m.columns)
 	need, ok := 0, true
 	if m.headStride == 0 {
@@ -159,8 +175,34 @@ func (m *matrices) check(function, name string, w *words, length int, apart bool
 		return fail(posenc.ErrLength, "Data", argument.Elements(length), "at least %d for %d heads of %d %s and %d %s at HeadStride %d and %s %d", need, m.heads, m.rows, w.rows, m.columns, w.columns, m.headStride, w.rowStride, m.rowStride)
 	case apart && !packed && !m.empty() && grid.SelfOverlaps():
 		return fail(posenc.ErrOverlap, w.rowStride, m.rowStride, "%s of %d %s that do not overlap, with %d heads at HeadStride %d", w.rows, m.columns, w.columns, m.heads, m.headStride)
+	case w.fromRows && stated == 0 && !packed && m.spare(grid, length, need, sideBySide):
+		return fail(posenc.ErrLength, "Data", argument.Elements(length), "room for %d heads of %d rows of %d columns at HeadStride %d and RowStride %d, and no more; set Rows if the call leaves some out", m.heads, m.rows, m.columns, m.headStride, m.rowStride)
 	}
 	return nil
+}
+
+// spare reports whether length elements, of which the rows need so many, also hold one more row of each
+// head, or one more head. Where heads lie side by side, they hold any further row.
+func (m *matrices) spare(g view.Grid, length, need int, sideBySide bool) bool {
+	if sideBySide && m.rows > 0 {
+		return length-need >= m.rowStride
+	}
+	overlap := m.rows > 0 && g.SelfOverlaps() // is allowed where rows are only read
+	for _, more := range [...]struct{ rows, heads int }{{1, 0}, {0, min(1, m.rows)}} {
+		next := g
+		next.Tokens += more.rows
+		next.Heads += more.heads
+		if next == g {
+			continue
+		}
+		if sideBySide { // there are no rows yet
+			next.HeadStride = m.rowStride
+		}
+		if n, ok := next.Extent(); ok && n <= length && (overlap || !next.SelfOverlaps()) {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *matrices) empty() bool { return m.rows == 0 || m.columns == 0 }

@@ -112,7 +112,7 @@ var (
 				},
 				Parts: func(c *testkit.Choices) [][]func() error {
 					return tiles(c, weights, func(tile relative.Scores, head, query, _ int) error {
-						return relative.SumShaw(partOfProducts(sums, weights.Heads, weights.Queries, columns, head, query), tile, maxDistance)
+						return relative.SumShaw(partOfProducts(sums, weights.Heads, weights.Queries, columns, head, query, tile.Queries), tile, maxDistance)
 					})
 				},
 			}

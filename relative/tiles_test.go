@@ -152,16 +152,26 @@ func productsOf(a *testkit.Arguments, heads, rows, columns int, read bool) relat
 	default:
 		m.gaps(a)
 	}
-	return relative.Products{Data: testkit.Slice[float32](a, m.size(a)), HeadStride: m.headStride, RowStride: m.rowStride}
+	p := relative.Products{HeadStride: m.headStride, RowStride: m.rowStride}
+	n := m.size(a)
+	if rows > 0 && a.Below(4) == 0 {
+		p.Rows = rows
+		n += a.Below(200)
+	}
+	if a.Rarely() {
+		p.Rows = a.Number(0, 5)
+	}
+	p.Data = testkit.Slice[float32](a, n)
+	return p
 }
 
-// partOfProducts returns the products from a head and a row on.
-func partOfProducts(p relative.Products, heads, rows, columns, head, row int) relative.Products {
+// partOfProducts returns some products from a head and a row on.
+func partOfProducts(p relative.Products, heads, rows, columns, head, row, some int) relative.Products {
 	if p.Data == nil {
 		return p
 	}
 	m := matricesOfProducts(&p, heads, rows, columns)
-	return relative.Products{Data: p.Data[m.at(head, row, 0):], HeadStride: m.headStride, RowStride: m.rowStride}
+	return relative.Products{Data: p.Data[m.at(head, row, 0):], Rows: some, HeadStride: m.headStride, RowStride: m.rowStride}
 }
 
 // partOfScores returns some of the scores as a tile.
@@ -243,7 +253,7 @@ func productsCall(s relative.Scores, p relative.Products, columns int, add func(
 		},
 		Parts: func(c *testkit.Choices) [][]func() error {
 			return tiles(c, s, func(tile relative.Scores, head, query, _ int) error {
-				return add(tile, partOfProducts(p, s.Heads, s.Queries, columns, head, query))
+				return add(tile, partOfProducts(p, s.Heads, s.Queries, columns, head, query, tile.Queries))
 			})
 		},
 	}
@@ -260,7 +270,7 @@ func callsOnStack() error {
 	var data, x, y, z [24]float32
 	s := relative.Scores{Data: data[:18], Heads: 2, Queries: 3, Keys: 3}
 	products, distances := relative.Products{Data: x[:18]}, relative.Distances{First: 2, Count: 3}
-	ofBuckets := relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: y[:], RowStride: 1}, PositionToContent: relative.Products{Data: z[:], RowStride: 1}, Divisor: 2}
+	ofBuckets := relative.DeBERTaProducts{ContentToPosition: relative.Products{Data: y[:], Rows: 3, RowStride: 1}, PositionToContent: relative.Products{Data: z[:], Rows: 3, RowStride: 1}, Divisor: 2}
 	heads, shape := posenc.View[float32]{Data: y[:], Heads: 2}, relative.ProductShape{Tokens: 3, Columns: 3, HeadDim: 4}
 	return errors.Join(
 		relative.ALiBiSlopes(x[:12], 8), relative.AddALiBi(s, x[:2], relative.SymmetricALiBi),
@@ -330,7 +340,7 @@ func digestTiles(d *testkit.Digest, add func(s relative.Scores) error) {
 
 // digestProducts returns random ones with gaps.
 func digestProducts(d *testkit.Digest, heads, rows, columns int) relative.Products {
-	p := relative.Products{RowStride: columns + d.Below(5)}
+	p := relative.Products{Rows: rows, RowStride: columns + d.Below(5)}
 	p.HeadStride = rows*p.RowStride + d.Below(5)
 	p.Data = testkit.DigestElements[float32](d, heads*p.HeadStride)
 	return p

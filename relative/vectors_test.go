@@ -72,8 +72,8 @@ func vectorsOf(a *testkit.Arguments, read bool) *vectorsCall {
 		}
 	} else {
 		v.x, v.vectors = testkit.RandomShape[float32](a.R, tokens, heads, dim, testkit.Apart), testkit.RandomShape[float32](a.R, columns, []int{1, heads}[a.Below(2)], dim, testkit.Apart)
-		v.x.Data = testkit.Slice[float32](a, testkit.ReachOf(&v.x, tokens, dim))
-		v.vectors.Data = testkit.Slice[float32](a, testkit.ReachOf(&v.vectors, columns, dim))
+		testkit.FillView(a, &v.x, tokens, dim)
+		testkit.FillView(a, &v.vectors, columns, dim)
 	}
 	v.products = productsOf(a, v.x.Heads, tokens, columns, read)
 	return v
@@ -108,11 +108,11 @@ func (v *vectorsCall) parts(c *testkit.Choices, call func(v *vectorsCall) error)
 		var group []func() error
 		for _, token := range tokens {
 			p := *v
-			p.shape.Tokens = 1
+			p.shape.Tokens, p.x.Tokens = 1, 1
 			p.x.SequenceTokens, p.x.SequenceStride = 0, 0
 			p.x.TokenStride = cmp.Or(v.x.TokenStride, v.x.Heads*v.shape.HeadDim)
 			p.x.Data = v.x.Data[testkit.RowAt(&v.x, token, 0, v.shape.HeadDim):]
-			p.products = partOfProducts(v.products, v.x.Heads, v.shape.Tokens, v.shape.Columns, 0, token)
+			p.products = partOfProducts(v.products, v.x.Heads, v.shape.Tokens, v.shape.Columns, 0, token, 1)
 			group = append(group, func() error { return call(&p) })
 		}
 		groups = append(groups, group)

@@ -120,6 +120,40 @@ func TestPositionsOnAxes(t *testing.T) {
 	}
 }
 
+// Rows of another number of tokens than Q and K have are an error, before anything is written: those of the
+// step before, where Refill was forgotten, and those of positions on axes in place of one for each token.
+func TestRowsOfOtherTokens(t *testing.T) {
+	for name, config := range ropetest.Models() {
+		t.Run(name, func(t *testing.T) {
+			e := recordedEngines(t, name, config)[0]
+			model := testkit.Must(modelconfig.HuggingFace(config))
+			rope := testkit.Must(model.Rope(modelconfig.RopeOptions{SequenceLength: e.longest}))
+			for _, rows := range []int{1, 2, 3, 6} {
+				e.tokens = rows
+				made := []*modelconfig.LayerRows{testkit.Must(rope.Rows(e.positions(1)))}
+				if axes := rope.Axes(); axes > 1 {
+					made = append(made, testkit.Must(rope.Rows(e.positions(axes))))
+				}
+				for _, e.tokens = range []int{1, 2, 3, 6, 18} {
+					for i, of := range made {
+						if of := []int{rows, rows * rope.Axes()}[i]; of == e.tokens {
+							continue
+						}
+						for _, e.strided = range []bool{false, true} {
+							q, k := e.heads(0)
+							before := slices.Clone(q.Data)
+							err := posenc.Rotate(of.Layer(0), q, k)
+							if err == nil || !testkit.SameBits(q.Data, before) {
+								t.Fatalf("rows of %d tokens, heads of %d, strided %t: error %v", rows, e.tokens, e.strided, err)
+							}
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
 // recordedEngine makes the heads of the tokens of a step as testdata of modelconfig has them, in turn.
 type recordedEngine struct {
 	longest int

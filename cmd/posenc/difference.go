@@ -51,9 +51,10 @@ func compare(a, b *description) *difference {
 	hasTower := func(d *description) bool { return d.Vision != nil || d.VisionError != "" }
 	switch {
 	case a.VisionUnread && b.VisionUnread:
-	case (a.VisionUnread || b.VisionUnread) && hasTower(a) && hasTower(b):
-		d.differ("", "vision tower", a.tower(), b.tower())
 	case a.VisionUnread || b.VisionUnread:
+		if a.Format == b.Format && hasTower(a) && hasTower(b) { // towers are not read from GGUF
+			d.differ("", "vision tower", a.tower(), b.tower())
+		}
 	case a.Vision != nil && b.Vision != nil:
 		d.models("vision tower, ", a.Vision, b.Vision)
 	case a.Vision == nil && b.Vision == nil:

@@ -82,8 +82,9 @@ Exit codes: 0 done, 1 a check found a difference, 2 wrong usage or input.`,
 		}
 		var invalid *pflag.InvalidValueError
 		if errors.As(err, &invalid) {
-			want := map[string]string{"float64": "a number", "int": "a whole number", "bool": "true or false"}[invalid.GetFlag().Value.Type()]
-			err = fmt.Errorf("--%s %s: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
+			flag := invalid.GetFlag()
+			words := map[string]string{"float64": "a number", "int": "a whole number", "bool": "true or false"}
+			err = fmt.Errorf("--%s %s: want %s", flag.Name, invalid.GetValue(), words[flag.Value.Type()])
 		}
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
 	})

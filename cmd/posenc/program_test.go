@@ -121,7 +121,7 @@ func TestExitCodes(t *testing.T) {
 		{exitError, []string{"none.json"}, []string{"inspect", filepath.Join(folder, "none.json")}},
 		{exitError, []string{folder, "no config.json"}, []string{"inspect", folder}},
 		{exitError, []string{"empty", "config is empty, want a JSON object"}, []string{"inspect", file("empty", "")}},
-		{exitError, []string{"text", `malformed in line 1, column 1: "Read"`}, []string{"inspect", file("text", "Read me")}},
+		{exitError, []string{"text", `config is a text that begins with "Read me", not JSON`}, []string{"inspect", file("text", "Read me")}},
 		{exitError, []string{"half.json", "malformed in line 1, column 24: the text ends here"}, []string{"inspect", file("half.json", `{"model_type": "llama",`)}},
 		{exitError, []string{"pointer.json", "a Git LFS pointer in place of the file"}, []string{"inspect", file("pointer.json", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 651\n")}},
 		{exitError, []string{"comment.json", "line 2, column 3: a comment"}, []string{"inspect", file("comment.json", "{\n  // base\n}")}},

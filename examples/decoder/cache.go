@@ -20,9 +20,11 @@ type geometry struct{ layers, heads, capacity, headDim int }
 
 func (g geometry) elements() int { return g.heads * g.capacity * g.headDim }
 
-// view returns the tokens of a layer from the first one on.
-func (g geometry) view(x []float32, first int) posenc.View[float32] {
-	return posenc.View[float32]{Data: x[first*g.headDim:], Heads: g.heads, TokenStride: g.headDim, HeadStride: g.capacity * g.headDim}
+// view returns some tokens of a layer from the first one on.
+func (g geometry) view(x []float32, first, tokens int) posenc.View[float32] {
+	return posenc.View[float32]{
+		Data: x[first*g.headDim:], Heads: g.heads, Tokens: tokens, TokenStride: g.headDim, HeadStride: g.capacity * g.headDim,
+	}
 }
 
 // floatCache keeps keys and values as float32.
@@ -47,7 +49,8 @@ func (c *floatCache) store(layer, first int, angles posenc.Angles, k, v []float3
 		token, head := from/c.headDim/c.heads, from/c.headDim%c.heads
 		copy(c.values[layer][(head*c.capacity+first+token)*c.headDim:], v[from:from+c.headDim])
 	}
-	return posenc.RotateInto(angles, c.view(c.keys[layer], first), nil, posenc.View[float32]{Data: k, Heads: c.heads})
+	tokens := len(k) / c.heads / c.headDim
+	return posenc.RotateInto(angles, c.view(c.keys[layer], first, tokens), nil, posenc.View[float32]{Data: k, Heads: c.heads})
 }
 
 func (c *floatCache) load(layer, tokens int) (keys, values []float32, err error) {
@@ -75,29 +78,31 @@ func newQ8Cache(g geometry) cache {
 func (c *q8Cache) bytesPerToken() int { return 2 * 34 * c.heads * c.headDim / 32 }
 
 // quantized is view, in blocks.
-func (c *q8Cache) quantized(x []posenc.Q8_0, first int) posenc.QuantizedView[posenc.Q8_0] {
+func (c *q8Cache) quantized(x []posenc.Q8_0, first, tokens int) posenc.QuantizedView[posenc.Q8_0] {
 	blocks := c.headDim / 32
 	return posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{
-		Data: x[first*blocks:], Heads: c.heads, TokenStride: blocks, HeadStride: c.capacity * blocks,
+		Data: x[first*blocks:], Heads: c.heads, Tokens: tokens, TokenStride: blocks, HeadStride: c.capacity * blocks,
 	}}
 }
 
 func (c *q8Cache) store(layer, first int, angles posenc.Angles, k, v []float32) error {
+	tokens := len(k) / c.heads / c.headDim
 	return posenc.RotateIntoQuantizedKV(angles, nil,
 		posenc.IntoQuantized[posenc.Q8_0, float32]{
-			Dst: c.quantized(c.keys[layer], first), Src: posenc.View[float32]{Data: k, Heads: c.heads},
+			Dst: c.quantized(c.keys[layer], first, tokens), Src: posenc.View[float32]{Data: k, Heads: c.heads},
 		},
 		posenc.IntoQuantized[posenc.Q8_0, float32]{
-			Dst: c.quantized(c.values[layer], first), Src: posenc.View[float32]{Data: v, Heads: c.heads},
+			Dst: c.quantized(c.values[layer], first, tokens), Src: posenc.View[float32]{Data: v, Heads: c.heads},
 		})
 }
 
 // load makes float32 of the cache. A fast engine reads its blocks in the dot products.
 func (c *q8Cache) load(layer, tokens int) (keys, values []float32, err error) {
-	if err := posenc.Dequantize(c.view(c.loadedKeys, 0), c.quantized(c.keys[layer], 0), posenc.DequantizeOptions{Tokens: tokens, HeadDim: c.headDim}); err != nil {
+	options := posenc.DequantizeOptions{Tokens: tokens, HeadDim: c.headDim}
+	if err := posenc.Dequantize(c.view(c.loadedKeys, 0, tokens), c.quantized(c.keys[layer], 0, tokens), options); err != nil {
 		return nil, nil, err
 	}
-	if err := posenc.Dequantize(c.view(c.loadedValues, 0), c.quantized(c.values[layer], 0), posenc.DequantizeOptions{Tokens: tokens, HeadDim: c.headDim}); err != nil {
+	if err := posenc.Dequantize(c.view(c.loadedValues, 0, tokens), c.quantized(c.values[layer], 0, tokens), options); err != nil {
 		return nil, nil, err
 	}
 	return c.loadedKeys, c.loadedValues, nil

@@ -121,8 +121,8 @@ var (
 	Q5_1   = blocksOf(generic.Q5_1Bytes, generic.Block)
 	IQ4_NL = blocksOf(generic.IQ4_NLBytes, generic.Block)
 
-	MXFP4     = blocksOf(generic.MXFP4Bytes, generic.Block)
-	NVFP4     = blocksOf(generic.NVFP4Bytes, generic.NVFP4Numbers)
+	MXFP4 = blocksOf(generic.MXFP4Bytes, generic.Block)
+	NVFP4 = blocksOf(generic.NVFP4Bytes, generic.NVFP4Numbers)
 )
 
 // Problem is a call to make: its arguments without memory, how many elements its

@@ -129,7 +129,7 @@ func New(function string, cfg Config) (*Rotary, error) {
 		}
 		invFreq = ladder.InvFreq
 	} else if cfg.Base != 0 {
-		return fail("Base", cfg.Base, "0 where InvFreq is given")
+		return fail("Base", cfg.Base, "0 because InvFreq has the frequencies: give one of the two")
 	}
 	if len(invFreq) != dim/2 {
 		return fail("InvFreq", argument.Elements(len(invFreq)), "RotaryDim/2 = %d", dim/2)

@@ -213,7 +213,8 @@ func CheckAbsolute(table AbsoluteTable) (*AbsoluteReport, error) {
 		reversed.Values = append(reversed.Values, table.Values[r*table.Dim:][:table.Dim]...)
 	}
 	falling := reversed.report()
-	if falling.Verdict == NotDecidable || falling.Verdict == Differs && report.Verdict == Differs && len(falling.Faults) >= len(report.Faults) {
+	bothDiffer := falling.Verdict == Differs && report.Verdict == Differs
+	if falling.Verdict == NotDecidable || bothDiffer && len(falling.Faults) >= len(report.Faults) {
 		return report, nil
 	}
 	falling.First, falling.Descending = falling.First+table.Rows-1, true

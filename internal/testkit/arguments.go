@@ -28,6 +28,8 @@ type Arguments struct {
 	memory  *argumentMemory
 	results []func(*resultCheck)
 	slices  [][]byte // that lie one by one
+	views   int      // of FillView
+	spared  *sparedView
 }
 
 // largeShape is one that takes a kernel, a chunk or a seed to its bounds.
@@ -492,7 +494,7 @@ func ViewOf[T Stored](a *Arguments, tokens, dim int) posenc.View[T] {
 func ViewOfHeads[T Stored](a *Arguments, tokens, heads, dim int) posenc.View[T] {
 	if !a.Any() {
 		v := RandomShape[T](a.R, tokens, heads, dim, Apart)
-		v.Data = Slice[T](a, ReachOf(&v, tokens, dim))
+		FillView(a, &v, tokens, dim)
 		return v
 	}
 	tokens, dim = min(Small(tokens), 64), Small(dim)
@@ -504,17 +506,41 @@ func ViewOfHeads[T Stored](a *Arguments, tokens, heads, dim int) posenc.View[T] 
 	for range max(0, a.Below(16)-11) {
 		changeShape(a, &v, dim)
 	}
-	length := 0
 	if fewRows(&v) {
-		length = ReachOf(&v, tokens, dim)
+		FillView(a, &v, tokens, dim)
+	} else {
+		v.Data = Slice[T](a, 0)
+	}
+	return v
+}
+
+// FillView gives a view data for the given tokens: just for them, with padding after the last that is too
+// short for one more, or with more than that and Tokens. Where any arguments are wanted, with more alone.
+func FillView[T Stored](a *Arguments, v *posenc.View[T], tokens, dim int) {
+	if a.views++; a.views == a.in.spare {
+		spare(a, v, tokens, dim)
+		return
+	}
+	length, padding := ReachOf(v, tokens, dim), v.TokenStride
+	if v.SequenceStride > 0 {
+		padding = v.SequenceStride
+	}
+	switch kind := a.Below(8); {
+	case tokens == 0:
+	case kind == 0:
+		v.Tokens = tokens
+		length += a.Below(100)
+	case kind == 1 && a.Any():
+		length += a.Below(100)
+	case kind < 4 && padding > 0:
+		length += a.Below(padding)
 	}
 	v.Data = Slice[T](a, length)
-	return v
 }
 
 // changeShape sets a field of a view to a number of any kind.
 func changeShape[T Stored](a *Arguments, v *posenc.View[T], dim int) {
-	switch a.Below(5) {
+	switch a.Below(6) {
 	case 0:
 		v.Heads = a.Number(0, 9)
 	case 1:
@@ -525,6 +551,8 @@ func changeShape[T Stored](a *Arguments, v *posenc.View[T], dim int) {
 		v.SequenceStride = a.stride(dim)
 	case 4:
 		v.SequenceTokens = a.Number(0, 9)
+	case 5:
+		v.Tokens = a.Number(0, 9)
 	}
 }
 

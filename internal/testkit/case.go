@@ -139,6 +139,7 @@ func newCaseRunner(t testing.TB) *caseRunner { return &caseRunner{newArgumentMem
 //     slices lie: at guard pages too;
 //   - cut into parts, they give the same bits from many goroutines;
 //   - two slices that share bytes are an error, or change nothing in the results;
+//   - a view of more tokens than the call is an error, if no slots say which tokens are meant;
 //   - they allocate nothing, where the case does not say otherwise;
 //   - any calls do not panic, touch nothing beyond their slices, and fail with an error
 //     that is as errors.go says, or succeed and write nothing but their results.
@@ -170,6 +171,9 @@ func runCases(t *testing.T) {
 			all := dispatch.Supported()
 			for n := range Rounds(40 * max(c.Times, 1)) {
 				r.overlapping(t, all[n%len(all)], &c, inputs{shape: shape()})
+			}
+			for range Rounds(40 * max(c.Times, 1)) {
+				r.spareTokens(t, all[0], &c, shape())
 			}
 			for range Rounds(30) {
 				r.parts(t, &c, inputs{shape: shape()}, Choices(shape()))
@@ -237,6 +241,7 @@ type inputs struct {
 	place     place
 	large     *largeShape // nil: now and then one
 	over      *overlay    // two slices share bytes, which otherwise lie one by one
+	spare     int         // number of the view, from 1, that has more tokens than the call; 0: none
 }
 
 // meantRight says that no argument is left to chance that a call may refuse.

@@ -1,10 +1,15 @@
 package testkit
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // Stored is what views have.
@@ -39,11 +44,22 @@ func ReachOf[T Stored](v *posenc.View[T], tokens, headDim int) int {
 	return reach
 }
 
-// Allowed reports whether a view whose data has length elements is right for
-// the given tokens.
+// Allowed reports whether a view whose data has length elements is right in a call of the given
+// tokens: Tokens says as many, or no more lie in data.
 func Allowed[T Stored](v *posenc.View[T], tokens, dim, length int) bool {
+	switch packed := v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0; {
+	case v.Tokens != 0:
+		return v.Tokens == tokens && Holds(v, tokens, dim, length)
+	case packed:
+		return Holds(v, tokens, dim, length) && length == tokens*v.Heads*dim
+	}
+	return Holds(v, tokens, dim, length) && !Holds(v, tokens+max(1, v.SequenceTokens), dim, length)
+}
+
+// Holds reports whether the heads of the given tokens lie in data of length elements, and no two share one.
+func Holds[T Stored](v *posenc.View[T], tokens, dim, length int) bool {
 	switch {
-	case v.Heads < 1 || v.TokenStride < 0 || v.HeadStride < 0 || v.SequenceStride < 0:
+	case v.Heads < 1 || v.Tokens < 0 || v.TokenStride < 0 || v.HeadStride < 0 || v.SequenceStride < 0:
 		return false
 	case v.SequenceStride == 0 && v.SequenceTokens != 0:
 		return false
@@ -51,8 +67,6 @@ func Allowed[T Stored](v *posenc.View[T], tokens, dim, length int) bool {
 		return false
 	case v.TokenStride == 0 && v.Heads > math.MaxInt/max(1, dim): // whose product is the stride
 		return false
-	case tokens == 0:
-		return length == 0 || v.TokenStride != 0 || v.HeadStride != 0 || v.SequenceStride != 0
 	}
 	touched := map[int]bool{}
 	for t := range tokens {
@@ -69,7 +83,61 @@ func Allowed[T Stored](v *posenc.View[T], tokens, dim, length int) bool {
 			}
 		}
 	}
-	return v.TokenStride != 0 || v.HeadStride != 0 || v.SequenceStride != 0 || length == len(touched)
+	return true
+}
+
+// sparedView is the view of a call that has more tokens than the call.
+type sparedView struct {
+	data  []byte
+	right bool // it may have them
+}
+
+// spare gives a view room for more tokens than the call has, or another number of Tokens.
+func spare[T Stored](a *Arguments, v *posenc.View[T], tokens, dim int) {
+	more := tokens + max(1, v.SequenceTokens)*(1+a.Below(3))
+	held, kind := more, a.Below(3)
+	if kind == 0 && v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0 {
+		v.TokenStride = v.Heads * dim
+	}
+	if kind > 0 {
+		v.Tokens = more
+	}
+	if kind > 1 {
+		held = tokens
+	}
+	v.Data = Slice[T](a, ReachOf(v, held, dim))
+	a.spared = &sparedView{BytesOf(v.Data), Allowed(v, tokens, dim, len(v.Data))}
+}
+
+// BySlots makes v a cache whose tokens are those of slots, where there are any.
+func BySlots[T Stored](a *Arguments, v *posenc.View[T], slots []int32) {
+	switch spared := a.spared != nil && Share(a.spared.data, v.Data); {
+	case slots == nil:
+	case !spared && !a.Rarely():
+		v.Tokens = 0
+	case spared:
+		a.spared.right = v.Tokens == 0
+	}
+}
+
+// spareTokens makes right calls in which one view after the other has more tokens than the call.
+func (r *caseRunner) spareTokens(t *testing.T, impl kernels.Implementation, c *Case, shape []byte) {
+	t.Helper()
+	defer dispatch.Use(impl)()
+	for n := 1; ; n++ {
+		m := r.make(c, inputs{shape: shape, spare: n})
+		if m.spared == nil {
+			return
+		}
+		what := fmt.Sprintf("%s on %s, view %d with more tokens", c.Function, impl, n)
+		err := m.run(t, what)
+		if m.spared.right != (err == nil) || err != nil && !errors.Is(err, posenc.ErrLength) && !errors.Is(err, posenc.ErrShape) {
+			t.Fatalf("%s: right %t, error %v", what, m.spared.right, err)
+		}
+		if err != nil {
+			r.check(t, what, m, err, nil)
+		}
+	}
 }
 
 // Spacing says how far the heads of a view lie from each other.

@@ -16,6 +16,7 @@ import (
 type View[T any] struct {
 	Data        []T
 	Heads       int
+	Tokens      int
 	TokenStride int
 	HeadStride  int
 
@@ -38,32 +39,67 @@ const (
 	None Problem = iota
 	fewHeads
 	manyHeads
+	negativeTokens
 	negativeTokenStride
 	negativeHeadStride
 	negativeSequenceStride
 	tokensWithoutStride
 	fewTokens
 	unevenSequences
+	otherTokens
 	uncountable
 	wrongLength
 	shortData
+	spareTokens
 	vectorsOverlap
 )
 
 // TooShort reports whether Data may be long enough for fewer tokens.
 func (p Problem) TooShort() bool { return p == uncountable || p == shortData }
 
-// Grid sets g to the vectors of the view for the given number of tokens. (It is written field by
-// field: a struct built and copied costs a call of Rotate more than the checks.)
+// Grid sets g to the vectors of a view in a call of the given number of tokens, which are all tokens
+// that the view has: Tokens, or as many as Data has room for.
 func (v *View[T]) Grid(g *Grid, tokens, dim int) Problem {
+	p := v.set(g, tokens, dim)
+	if p == None && v.Tokens != 0 && v.Tokens != tokens {
+		return otherTokens
+	}
+	if p != None {
+		return p
+	}
+	need, p := g.inside(len(v.Data))
+	packed := v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0
+	switch {
+	case v.Tokens != 0:
+	case packed && p != uncountable && need != len(v.Data):
+		return wrongLength
+	case !packed && p == None && (len(v.Data)-need >= g.TokenStride || g.SequenceStride > 0 || need == 0) && g.spare(len(v.Data), need):
+		return spareTokens // one token, of packed QKV, has no time for the call
+	}
+	return p
+}
+
+// First sets g to the vectors of the given number of tokens, the first of a view that may have more.
+func (v *View[T]) First(g *Grid, tokens, dim int) Problem {
+	if p := v.set(g, tokens, dim); p != None {
+		return p
+	}
+	_, p := g.inside(len(v.Data))
+	return p
+}
+
+// set sets g to vectors that may lie outside Data or overlap. (It is written field by field: a struct
+// built and copied costs a call of Rotate more than the checks.)
+func (v *View[T]) set(g *Grid, tokens, dim int) Problem {
 	g.Tokens, g.TokenStride = tokens, v.TokenStride
 	g.Heads, g.HeadStride = v.Heads, v.HeadStride
 	g.Dim = dim
 	g.Sequences, g.SequenceStride = 1, v.SequenceStride
-	packed := v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0
 	switch {
 	case v.Heads < 1:
 		return fewHeads
+	case v.Tokens < 0:
+		return negativeTokens
 	case v.TokenStride < 0:
 		return negativeTokenStride
 	case v.HeadStride < 0:
@@ -90,24 +126,51 @@ func (v *View[T]) Grid(g *Grid, tokens, dim int) Problem {
 			return manyHeads
 		}
 	}
-	if tokens == 0 {
-		if packed && len(v.Data) != 0 {
-			return wrongLength
-		}
-		return None
+	return None
+}
+
+// inside returns the elements up to the end of the last vector, and what keeps the vectors from lying
+// in so many elements, apart.
+func (g *Grid) inside(length int) (need int, p Problem) {
+	if g.Sequences == 0 || g.Tokens == 0 {
+		return 0, None
 	}
 	need, ok := g.Extent()
 	switch {
 	case !ok:
-		return uncountable
-	case packed && len(v.Data) != need:
-		return wrongLength
-	case len(v.Data) < need:
-		return shortData
-	case !packed && g.SelfOverlaps():
-		return vectorsOverlap
+		return need, uncountable
+	case need > length:
+		return need, shortData
+	case g.SelfOverlaps():
+		return need, vectorsOverlap
 	}
-	return None
+	return need, None
+}
+
+// spare reports whether length elements hold one more token, or one more sequence, apart from the others,
+// which need so many elements.
+func (g *Grid) spare(length, need int) bool {
+	count, stride := g.Tokens, g.TokenStride
+	if g.SequenceStride > 0 {
+		count, stride = g.Sequences, g.SequenceStride
+	}
+	if count > 0 {
+		if length-need < stride {
+			return false
+		}
+		// In [heads][tokens][dim] it would be the first token of the next head.
+		if next := count * stride; g.Heads > 1 && next < g.HeadStride+g.Dim && g.HeadStride < next+g.Dim {
+			return false
+		}
+	}
+	more := *g
+	if g.SequenceStride > 0 {
+		more.Sequences++
+	} else {
+		more.Tokens++
+	}
+	_, p := more.inside(length)
+	return p == None
 }
 
 // Problem is Grid where only what is wrong is asked for, for which views without
@@ -127,7 +190,7 @@ func (v *View[T]) Holds(tokens, dim int) bool {
 
 // packed returns the elements of all vectors of a view without strides, or -1.
 func (v *View[T]) packed(tokens, dim int) int {
-	if v.TokenStride|v.HeadStride|v.SequenceTokens|v.SequenceStride != 0 || v.Heads < 1 {
+	if v.Tokens|v.TokenStride|v.HeadStride|v.SequenceTokens|v.SequenceStride != 0 || v.Heads < 1 {
 		return -1
 	}
 	token, ok := argument.Multiply(v.Heads, dim)
@@ -145,26 +208,15 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 	}
 	length := argument.Elements(len(v.Data))
 	need, _ := g.Extent()
-	head := strconv.Itoa(g.Dim)
-	var zero T
-	if size := unsafe.Sizeof(zero); size > 4 { // a block: of numbers none is longer than float32
-		numbers := generic.Block
-		switch size {
-		case generic.NVFP4Bytes:
-			numbers = generic.NVFP4Numbers
-		}
-		head = fmt.Sprintf("%s (%d numbers)", argument.Count(g.Dim, "block"), g.Dim*numbers)
-	}
-	shape := fmt.Sprintf("for %s of %s of %s", argument.Count(g.Sequences*g.Tokens, "token"), argument.Count(v.Heads, "head"), head)
-	strides := fmt.Sprintf("at TokenStride %d and HeadStride %d", g.TokenStride, g.HeadStride)
-	if g.SequenceStride > 0 {
-		strides = fmt.Sprintf("at SequenceStride %d, TokenStride %d and HeadStride %d", g.SequenceStride, g.TokenStride, g.HeadStride)
-	}
+	tokens := argument.Count(g.Sequences*g.Tokens, "token")
+	shape, strides := v.heads(g), g.strides()
 	switch p {
 	case fewHeads:
 		return fail(argument.ErrShape, "Heads", v.Heads, "at least 1")
 	case manyHeads:
 		return fail(argument.ErrShape, "Heads", v.Heads, "so few that their product with HeadDim %d fits an int", g.Dim)
+	case negativeTokens:
+		return fail(argument.ErrShape, "Tokens", v.Tokens, "at least 0")
 	case negativeTokenStride:
 		return fail(argument.ErrShape, "TokenStride", v.TokenStride, "at least 0")
 	case negativeHeadStride:
@@ -177,17 +229,28 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 		return fail(argument.ErrShape, "SequenceTokens", v.SequenceTokens, "at least 1 where SequenceStride is %d", v.SequenceStride)
 	case unevenSequences:
 		return fail(argument.ErrShape, "SequenceTokens", v.SequenceTokens, "a divisor of the number of tokens, %d", g.Tokens)
+	case otherTokens:
+		return fail(argument.ErrLength, "Tokens", v.Tokens, "%d as in the call", g.Sequences*g.Tokens)
 	case uncountable:
-		return fail(argument.ErrLength, "Data", length, "fewer tokens or heads, or smaller strides: an int cannot count the elements %s %s", shape, strides)
+		return fail(argument.ErrLength, "Data", length, "fewer tokens or heads, or smaller strides: an int cannot count the elements for %s of %s %s", tokens, shape, strides)
 	case wrongLength:
 		if g.Tokens == 0 {
-			return fail(argument.ErrLength, "Data", length, "0, because the call has no tokens: its positions, deltas or ids are empty, or tokens is 0")
+			return fail(argument.ErrLength, "Data", length, "0, because the call has no tokens: %s", noTokens)
 		}
-		return fail(argument.ErrLength, "Data", length, "%d %s", need, shape)
+		return fail(argument.ErrLength, "Data", length, "%d for %s of %s", need, tokens, shape)
 	case shortData:
-		return fail(argument.ErrLength, "Data", length, "at least %d %s %s", need, shape, strides)
+		return fail(argument.ErrLength, "Data", length, "at least %d for %s of %s %s", need, tokens, shape, strides)
+	case spareTokens:
+		if g.Sequences*g.Tokens == 0 {
+			return fail(argument.ErrLength, "Data", length, "room for no token of %s %s, because the call has no tokens: %s", shape, strides, noTokens)
+		}
+		hint := ""
+		if v.TokenStride == 0 && v.HeadStride > 0 {
+			hint = "; TokenStride is 0, set it too"
+		}
+		return fail(argument.ErrLength, "Data", length, "room for %s of %s %s, and no more: it has room for %d; set Tokens if the call leaves some out%s", tokens, shape, strides, g.Room(len(v.Data)), hint)
 	default:
-		expected := fmt.Sprintf("heads of %s that do not overlap, with %s at HeadStride %d", head, argument.Count(v.Heads, "head"), g.HeadStride)
+		expected := fmt.Sprintf("heads of %s that do not overlap, with %s at HeadStride %d", elementsOf[T](g.Dim), argument.Count(v.Heads, "head"), g.HeadStride)
 		if g.SequenceStride > 0 {
 			expected += fmt.Sprintf(" and %s at SequenceStride %d", argument.Count(g.Sequences, "sequence"), g.SequenceStride)
 		}
@@ -199,6 +262,44 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 		}
 		return fail(argument.ErrOverlap, "TokenStride", g.TokenStride, "%s", expected)
 	}
+}
+
+// noTokens says why a call may have none.
+const noTokens = "its positions, deltas or ids are empty, or tokens is 0"
+
+// heads says in errors how many heads a token has, and how long they are.
+func (v *View[T]) heads(g *Grid) string {
+	return argument.Count(v.Heads, "head") + " of " + elementsOf[T](g.Dim)
+}
+
+// elementsOf says how many elements a head has, and what an element is where that is not a number.
+func elementsOf[T any](dim int) string {
+	var zero T
+	size := unsafe.Sizeof(zero)
+	switch _, bytes := any(zero).(byte); {
+	case bytes: // of records
+		return argument.Count(dim, "byte")
+	case size <= 4: // a number: none is longer than float32, and blocks are
+		return strconv.Itoa(dim)
+	}
+	numbers := generic.Block
+	if size == generic.NVFP4Bytes {
+		numbers = generic.NVFP4Numbers
+	}
+	return fmt.Sprintf("%v (blocks of %d numbers)", argument.Elements(dim), numbers)
+}
+
+func (g *Grid) strides() string {
+	s := fmt.Sprintf("TokenStride %d and HeadStride %d", g.TokenStride, g.HeadStride)
+	if g.SequenceStride > 0 {
+		return fmt.Sprintf("at SequenceStride %d, ", g.SequenceStride) + s
+	}
+	return "at " + s
+}
+
+// RoomText says in errors how many elements a view has, and how its tokens lie in them.
+func (v *View[T]) RoomText(g *Grid) string {
+	return fmt.Sprintf("%v, with %s %s", argument.Elements(len(v.Data)), v.heads(g), g.strides())
 }
 
 // Extent returns the elements up to the end of the last vector, unless they
@@ -247,7 +348,7 @@ func Check[T any](function string, xs []View[T], tokens, dim int) error {
 	for i := range xs {
 		v := &xs[i]
 		above, need := bits.Mul(uint(v.Heads), uint(vectors))
-		if v.TokenStride|v.HeadStride|v.SequenceTokens|v.SequenceStride != 0 || v.Heads < 1 || above != 0 || need != uint(len(v.Data)) {
+		if v.Tokens|v.TokenStride|v.HeadStride|v.SequenceTokens|v.SequenceStride != 0 || v.Heads < 1 || above != 0 || need != uint(len(v.Data)) {
 			return check(function, xs, tokens, dim)
 		}
 		start := uintptr(unsafe.Pointer(unsafe.SliceData(v.Data)))

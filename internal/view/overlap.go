@@ -136,8 +136,8 @@ func Overlap[T any](a, b *View[T], tokensA, tokensB, dim int) bool {
 		return false
 	}
 	var ga, gb Grid
-	a.Grid(&ga, tokensA, dim)
-	b.Grid(&gb, tokensB, dim)
+	a.set(&ga, tokensA, dim)
+	b.set(&gb, tokensB, dim)
 	ga.inBytes(size)
 	gb.inBytes(size)
 	dim = ga.Dim

@@ -85,23 +85,27 @@ func eachKind(t *testing.T, rounds int, try func(t *testing.T, r *rand.Rand, seq
 	}
 }
 
-// Rows of a view overlap exactly when a bitmap says so. Data has to reach exactly to the last
-// element of the last row, and for a packed view to hold nothing more.
+// Rows of a view overlap exactly when a bitmap says so. Data has to reach to the last element of the last row,
+// for a packed view to hold nothing more, and for others no further token, unless Tokens says how many there are.
 func TestRowsOverlap(t *testing.T) {
 	memory := make([]float32, 4096)
 	eachKind(t, 100000, func(t *testing.T, r *rand.Rand, sequences bool) (tried, overlap bool) {
 		tokens, dim := randomSize(r, sequences)
 		v := randomView(r, tokens, dim, sequences)
 		_, end, unique := spots(&v, 0, tokens, dim)
-		packed := v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0
-		for _, length := range []int{0, end - 1, end, end + 1} {
+		for _, length := range []int{0, end - 1, end, end + 1, end + r.IntN(60)} {
+			v.Tokens = []int{0, 0, 0, tokens, tokens + 1 - r.IntN(3)}[r.IntN(5)]
 			v.Data = memory[:length]
 			var g view.Grid
+			shape := posenc.View[float32](v)
+			allowed := testkit.Allowed(&shape, tokens, dim, length)
 			p := v.Grid(&g, tokens, dim)
-			long := length == end || length > end && !packed
-			if (p == view.None) != (long && unique) || !long && unique && !errors.Is(v.Error(p, "", "", &g), argument.ErrLength) {
+			if (p == view.None) != allowed || !allowed && unique && !errors.Is(v.Error(p, "", "", &g), argument.ErrLength) {
 				v.Data = nil
 				t.Fatalf("%d tokens of dim %d, %+v in %d elements of %d: got problem %d, rows share elements: %t", tokens, dim, v, length, end, p, !unique)
+			}
+			if first := v.First(&g, tokens, dim); (first == view.None) != (length >= end && unique) {
+				t.Fatalf("%d tokens of dim %d, %+v in %d elements of %d: got problem %d with slots, rows share elements: %t", tokens, dim, v, length, end, first, !unique)
 			}
 		}
 		return true, !unique
@@ -144,7 +148,7 @@ func TestViewsOverlap(t *testing.T) {
 		}
 		further := max(0, r.IntN(7)-3) // bytes
 		x, y := ofBytes(&a, memory[4*startA:4*endA]), ofBytes(&b, memory[4*startB+further:][:4*(endB-startB)])
-		if p, q := x.Grid(&view.Grid{}, tokens, dim), y.Grid(&view.Grid{}, others, dim); p != view.None || q != view.None {
+		if p, q := x.First(&view.Grid{}, tokens, dim), y.First(&view.Grid{}, others, dim); p != view.None || q != view.None {
 			t.Fatal(p, q)
 		}
 		want := share(inA, inB)
@@ -176,7 +180,7 @@ func TestViewsOverlapManyHeads(t *testing.T) {
 	}
 }
 
-// Room is the most tokens that Grid accepts.
+// Room is the most tokens that First accepts, and the only number that Grid does.
 func TestRoom(t *testing.T) {
 	r := testkit.NewRand(13)
 	memory := make([]float32, 400)
@@ -187,20 +191,23 @@ func TestRoom(t *testing.T) {
 		var g view.Grid
 		tokens, p := 0, view.None
 		for ; p == view.None; tokens += step {
-			p = v.Grid(&g, tokens+step, dim)
+			p = v.First(&g, tokens+step, dim)
+			if all := v.Grid(&g, tokens, dim); (all == view.None) != (p != view.None) {
+				t.Fatalf("%+v of dim %d: problem %d with %d tokens, and %d with one or one sequence more", v, dim, all, tokens, p)
+			}
 		}
 		want := tokens - step
 		if !p.TooShort() {
 			overlapping++
 		}
 		rooms[want > 0]++
-		if p := v.Grid(&g, 1000*step, dim); !p.TooShort() {
+		if p := v.First(&g, 1000*step, dim); !p.TooShort() {
 			t.Fatalf("%d tokens: problem %d", 1000*step, p)
 		}
 		if got := g.Room(len(v.Data)); got != want {
 			length := len(v.Data)
 			v.Data = nil
-			t.Fatalf("%+v of dim %d in %d elements: room for %d tokens, and Grid accepts %d", v, dim, length, got, want)
+			t.Fatalf("%+v of dim %d in %d elements: room for %d tokens, and First accepts %d", v, dim, length, got, want)
 		}
 	}
 	try(view.View[float32]{Data: memory[:40], Heads: 1, TokenStride: 8, SequenceTokens: 2, SequenceStride: 4}, 4)

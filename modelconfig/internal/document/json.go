@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -60,7 +61,8 @@ func (p *parser) fault(format string, args ...any) error { return p.faultAt(p.at
 func (p *parser) faultAt(at int, format string, args ...any) error {
 	before := p.data[:at]
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
-	return fmt.Errorf("malformed in line %d, column %d: %s", 1+bytes.Count(before, []byte{'\n'}), 1+utf8.RuneCount(line), fmt.Sprintf(format, args...))
+	return fmt.Errorf("malformed in line %d, column %d: %s",
+		1+bytes.Count(before, []byte{'\n'}), 1+utf8.RuneCount(line), fmt.Sprintf(format, args...))
 }
 
 // faultHere is an error where something else than expected follows. It names what people and programs
@@ -85,19 +87,18 @@ func (p *parser) faultHere(expected string) error {
 	case starts("<<<<<<<", "=======", ">>>>>>>"):
 		return p.fault("a mark of a merge conflict")
 	}
-	word := rest
-	if i := bytes.IndexFunc(rest, func(c rune) bool {
-		return c != '_' && c != '-' && c != '+' && c != '.' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
-	}); i > 0 {
-		word = rest[:i]
-	} else if i == 0 {
-		_, n := utf8.DecodeRune(rest)
-		word = rest[:n]
+	n := 0
+	for p.continues(p.at + n) {
+		n++
 	}
-	if json, ok := map[string]string{"None": "null", "True": "true", "False": "false", "nan": "NaN", "inf": "Infinity"}[string(word)]; ok {
-		return p.fault("%s, which JSON does not have: want %s", word, json)
+	if n == 0 {
+		_, n = utf8.DecodeRune(rest)
 	}
-	return p.fault("%s, want %s", Quoted(string(word)), expected)
+	word, ofPython := string(rest[:n]), map[string]string{"None": "null", "True": "true", "False": "false", "nan": "NaN", "inf": "Infinity"}
+	if ofPython[word] != "" {
+		return p.fault("%s, which JSON does not have: want %s", word, ofPython[word])
+	}
+	return p.fault("%s, want %s", Quoted(word), expected)
 }
 
 func (p *parser) blanks() {
@@ -166,8 +167,7 @@ func (p *parser) continues(at int) bool {
 	if at >= len(p.data) {
 		return false
 	}
-	c := p.data[at]
-	return c == '_' || c == '-' || c == '+' || c == '.' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+	return strings.IndexByte(letters+"+", p.data[at]) >= 0
 }
 
 func (p *parser) object(depth int) (any, error) {
@@ -237,8 +237,10 @@ func (p *parser) text() (string, error) {
 		case c == '\\':
 			plain = false
 			p.at++
-		case c < ' ':
+		case c == '\n', c == '\r':
 			return "", p.fault("a string that does not end in its line")
+		case c < ' ':
+			return "", p.fault("the control character %q in a string, where JSON has an escape", c)
 		case c == '"':
 			p.at++
 			token := p.data[start:p.at]

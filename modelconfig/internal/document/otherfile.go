@@ -104,10 +104,14 @@ func otherText(text string) string {
 		return "a list of files: name the file itself"
 	case word != "" && strings.HasPrefix(strings.TrimLeft(after, "= "), "{"):
 		return "a text that begins with " + Quoted(word) + ": want the object alone, from {"
-	case word != "" && (after == ":" || strings.HasPrefix(after, ": ")), strings.HasPrefix(first, "- "):
+	case len(rows) == 1 && strings.Trim(first, letters+"/") == "" && (strings.Contains(first, "/") || path.Ext(first) == ".json"):
+		return "a path, " + Quoted(first) + ", in place of the file"
+	case word != "" && (word[0] < '0' || word[0] > '9') && (after == ":" || strings.HasPrefix(after, ": ")), strings.HasPrefix(first, "- "):
 		return "YAML, not JSON"
 	case all(func(row string) bool { return row[0] == '[' || strings.Contains(row, "=") }):
 		return "TOML or a list of settings, not JSON"
+	case after != "" && word != "" && strings.IndexByte(letters+" :", after[0]) >= 0:
+		return "a text that begins with " + Quoted(first) + ", not JSON"
 	}
 	return ""
 }

@@ -121,6 +121,9 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 			r.FailIf(other != "", document.ErrContradiction, other, "an object with rope parameters",
 				"no such object: the text model of %s stands in %s (or pass this one alone, with Options.Type)", modelType, w.Key)
 		}
+		if !ok && w.Type != "" && !h.Flat && !h.OwnRotation {
+			noTextBeside(r, modelType, h)
+		}
 		switch {
 		case ok:
 			inner = h.Completed(inner)
@@ -224,6 +227,24 @@ func ropeValues(keys document.Object) document.Object {
 	return values
 }
 
+// noTextBeside fails for keys of a text model beside the place where the class of a holder looks for them.
+func noTextBeside(r *document.Reader, holder string, h *models.Holder) {
+	w, keys := h.Text, models.Spellings{}
+	if t := models.Types.Named(w.Type); t != nil {
+		keys = *t.WithDefaults().Keys
+	}
+	sizes := slices.Concat(keys.Hidden, keys.Heads, keys.HeadDim, keys.Layers, keys.Positions, []string{"layer_types"})
+	for _, key := range document.SortedKeys(r.Keys) {
+		v := r.Keys[key]
+		rotation := h.AbsentText == "" && document.NamesRotation(key) // else its own keys are compared with it
+		if v != nil && (slices.Contains(sizes, key) || rotation) {
+			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v),
+				"no such key beside %s, where %s has its text model; if this file is the text model itself, set Options.Type to its type",
+				w.Key, holder)
+		}
+	}
+}
+
 // class is a class of architectures, or of auto_map, where file is the file with its code.
 type class struct{ key, file, name string }
 
@@ -270,15 +291,18 @@ func unrotated(r *document.Reader, modelType, positions string, named bool) {
 	unread := models.UnreadRotation(modelType)
 	key := document.RotationKey(r.Keys, func(key string) bool { return slices.Contains(unread, key) })
 	r.FailIf(key != "", document.ErrContradiction, document.KeyName(key), document.KindOf(r.Lookup(key)),
-		"no such key: the code of type %s %s. If the model's own code rotates, set Options.Type to the type whose code is the same, or use posenc.RotaryConfig", document.Quoted(modelType), has)
+		"no such key: the code of type %s %s. If the model's own code rotates, "+
+			"set Options.Type to the type whose code is the same, or use posenc.RotaryConfig", document.Quoted(modelType), has)
 	for _, key := range document.SortedKeys(r.Keys) {
 		attention, _ := r.Keys[key].(document.Object)
 		alibi := document.NamesALiBi(key, r.Keys[key]) || isAttention(key) && document.NamesALiBi("alibi", attention["alibi"])
-		r.FailIf(alibi, document.ErrNotRotary, document.KeyName(key), document.KindOf(r.Keys[key]), "rotary positions, not %s", models.ALiBi)
+		r.FailIf(alibi, document.ErrNotRotary, document.KeyName(key), document.KindOf(r.Keys[key]),
+			"rotary positions, not %s", models.ALiBi)
 	}
 	for _, key := range document.SortedKeys(r.Keys) {
 		kind, _ := r.Keys[key].(string)
-		another := kind != "" && document.SubjectOf(key) == document.AboutKind && !slices.Contains([]string{"absolute", "learned"}, strings.ToLower(kind))
+		another := kind != "" && document.SubjectOf(key) == document.AboutKind &&
+			!slices.Contains([]string{"absolute", "learned"}, strings.ToLower(kind))
 		r.FailIf(another, document.ErrNotRotary, key, document.Quoted(kind), "rotary positions")
 	}
 	_, known := models.ClassesOf(modelType)
@@ -287,9 +311,12 @@ func unrotated(r *document.Reader, modelType, positions string, named bool) {
 		switch {
 		case named || !known || c.file == "" && sharesPositions(modelType, c.name):
 		case reuse != nil && reuse.Positions != "":
-			r.Fail(document.ErrNotRotary, c.key, document.Quoted(c.name), "a class with rotary positions; this one has %s", reuse.Positions)
+			r.Fail(document.ErrNotRotary, c.key, document.Quoted(c.name),
+				"a class with rotary positions; this one has %s", reuse.Positions)
 		default:
-			r.Fail(document.ErrUnknown, c.key, document.Quoted(c.name), "a class that transformers has for type %s: what the code of this one does with positions is not known. Set Options.Type to the type whose code is the same, which may be %[1]s itself", document.Quoted(modelType))
+			r.Fail(document.ErrUnknown, c.key, document.Quoted(c.name),
+				"a class that transformers has for type %s: what the code of this one does with positions is not known. "+
+					"Set Options.Type to the type whose code is the same, which may be %[1]s itself", document.Quoted(modelType))
 		}
 	}
 	if positions == "" {
@@ -321,7 +348,9 @@ func typeNamed(r *document.Reader, modelType string, named bool) models.ModelTyp
 			continue
 		}
 		other := models.UnrotatedTypeOf(c.name)
-		r.FailIf(other != "", document.ErrContradiction, c.key, document.Quoted(c.name), "a class of type %s, or %q as model_type: this is its class, and its code does not rotate", document.Quoted(modelType), other)
+		r.FailIf(other != "", document.ErrContradiction, c.key, document.Quoted(c.name),
+			"a class of type %s, or %q as model_type: this is its class, and its code does not rotate",
+			document.Quoted(modelType), other)
 	}
 	for _, key := range document.SortedKeys(r.Keys) {
 		t, _ := r.Keys[key].(string)
@@ -637,7 +666,8 @@ func baseOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefault
 	base, source = given.Or(k.Base), strings.TrimSuffix(rope.Path, ".")
 	r.FailIf(!given.Given && f.Positions == 0, document.ErrValue, "rope_theta", "absent", "a value: no default is known for this type")
 	block := rope.OfKind || len(f.Kinds) == 0 && r.Has("rope_parameters")
-	rope.FailIf(k.NeedsBase && block && !given.Given, document.ErrValue, "rope_theta", "absent", "a base, which the class of this model type needs in rope parameters that a file has")
+	empty, _ := r.Object("rope_parameters")
+	rope.FailIf(k.NeedsBase && block && (!given.Given || len(f.Kinds) == 0 && len(empty) == 0), document.ErrValue, "rope_theta", "absent", "a base, which the class of this model type needs in rope parameters that a file has")
 	if rope.OfKind && !given.Given && k.BlockBase != 0 {
 		base = k.BlockBase
 	}
@@ -669,6 +699,7 @@ func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDe
 	factor.Agree(rope, "partial_rotary_factor")
 	rope.FailIf(k.NeedsPart && rope.OfKind && !factor.Given, document.ErrValue, "partial_rotary_factor", "absent", "%v, or another part: without it the class of this model type takes 1", k.Partial)
 	key, n, counted := cmp.Or(f.CountKey, "rotary_dim"), 0, false
+	counts := f.CountKey != "" || f.RotaryDim != 0 || f.Trailing
 	if f.Latent {
 		// HeadDim is already the rotary part of a head. Some configurations give its size as
 		// a part of Q's head.
@@ -706,7 +737,9 @@ func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDe
 		if f.Trailing {
 			key = "qk_rope_head_dim"
 		}
-		n, counted = r.Integer(key)
+		if counts {
+			n, counted = r.Integer(key)
+		}
 		if counted && n != rotaryDim && (factor.Given || ropeType == "proportional") {
 			by := "rope_type " + ropeType
 			if factor.Given {
@@ -761,6 +794,13 @@ var allPartKeys = []string{
 
 // unreadParts fails for a part that the code of the type does not read and that is not the one that rotates.
 func unreadParts(r *document.Reader, f *models.ModelType, headDim, rotaryDim int, partial float64) {
+	switch n, given := r.Integer("rotary_dim"); {
+	case !given || n == rotaryDim || f.CountKey == "rotary_dim" || f.RotaryDim != 0 && f.CountKey == "":
+	case f.WholeHead():
+		r.Fail(document.ErrContradiction, "rotary_dim", n, "%d: models of this type rotate whole heads (posenc.RotaryConfig can rotate a part)", headDim)
+	default:
+		r.Fail(document.ErrUnknown, "rotary_dim", n, "%d, the elements that rotate, or no such key: the code of this type does not read it", rotaryDim)
+	}
 	for _, key := range allPartKeys {
 		n, given := r.Number(key)
 		switch {

@@ -45,7 +45,7 @@ var audioModels = Vendor{
 		{Name: "clvp", Text: Part{"text_config", "clvp_encoder"}},
 		{Name: "dia", Also: []string{"canary"}, Text: Part{"decoder_config", "*_decoder"}},
 		{Name: "fun_asr_nano", Text: Part{"text_config", "qwen3"}, AnyText: true, AbsentText: `{"hidden_size": 1024, "num_attention_heads": 16, "num_hidden_layers": 28, "max_position_embeddings": 40960}`},
-		{Name: "glmasr", Text: Part{"text_config", "llama"}, AnyText: true, AbsentText: `{"hidden_size": 2048, "num_attention_heads": 16, "num_hidden_layers": 28, "max_position_embeddings": 8192, "rope_parameters": {"rope_theta": 10000}}`, Merged: true},
+		{Name: "glmasr", Text: Part{"text_config", "llama"}, AnyText: true, AbsentText: `{"hidden_size": 2048, "num_attention_heads": 16, "num_hidden_layers": 28, "max_position_embeddings": 8192, "rope_parameters": {"rope_theta": 10000, "rope_type": "default"}}`, Merged: true},
 		{Name: "nemotron_asr_streaming", Text: Part{"encoder_config", "nemotron_asr_streaming_encoder"}},
 		{Name: "nemotron3_5_asr", Text: Part{"encoder_config", "nemotron_asr_streaming_encoder"}, AnyText: true},
 		{Name: "moss_transcribe_diarize", Text: Part{"text_config", "qwen3"}, AnyText: true, AbsentText: `{"hidden_size": 1024, "num_attention_heads": 16, "num_hidden_layers": 28, "max_position_embeddings": 131072, "rope_theta": 1000000}`},

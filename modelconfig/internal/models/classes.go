@@ -32,7 +32,8 @@ func UnreadRotation(modelType string) []string {
 }
 
 // unrotated lists the model types of transformers whose code rotates nothing and which hold no type that
-// does. A line is a type, how the names of its classes begin (-: in no common way), and how they end. testdata/reused/reused.py writes it.
+// does. A line is a type, how the names of its classes begin (-: in no common way), and how they end.
+// testdata/transformers/survey.py writes the types, testdata/reused/reused.py the classes.
 //
 //go:embed unrotated.txt
 var unrotated string
@@ -69,7 +70,8 @@ func unrotatedLine(modelType string) []string {
 // TensorFlow's or Flax's.
 func IsClassOf(modelType, class string) bool {
 	classes, _ := ClassesOf(modelType)
-	return slices.Contains(classes, strings.TrimPrefix(strings.TrimPrefix(class, "TF"), "Flax")) || slices.Contains(classes, class)
+	older := strings.TrimPrefix(strings.TrimPrefix(class, "TF"), "Flax")
+	return slices.Contains(classes, older) || slices.Contains(classes, class)
 }
 
 // UnrotatedTypeOf returns a type whose code rotates nothing and that has a class in transformers, "" if there is none.

@@ -16,7 +16,7 @@ var deepseekModels = Vendor{
 	},
 	Towers: []ModelType{{Name: "deepseek_v41_vision", Hidden: 1024, Heads: 16, Arrangement: rowsThenColumns, Patches: rowByRow, Required: []string{"num_hidden_layers"}}},
 	Holders: []Holder{
-		{Name: "deepseek_v41", Text: Part{"text_config", "deepseek_v41_text"}, Tower: Part{"vision_config", "deepseek_v41_vision"}},
+		{Name: "deepseek_v41", Flat: true, Text: Part{"text_config", "deepseek_v41_text"}, Tower: Part{"vision_config", "deepseek_v41_vision"}},
 		{Name: "deepseek_vl", Also: []string{"deepseek_vl_hybrid"}, Text: Part{"text_config", "llama"}, AnyText: true, Tower: Part{"vision_config", "siglip_vision_model"}},
 		{Name: "deepseek_vl_v2", Also: []string{"deepseek-ocr", "unlimited-ocr"}, Text: Part{"language_config", "deepseek_v2"}, AnyText: true, Rewrite: withoutLatent},
 		{Name: "multi_modality", Text: Part{"language_config", "llama"}, AbsentText: `{}`},

@@ -13,7 +13,7 @@ var dotsModels = Vendor{
 	},
 	Holders: []Holder{
 		{Name: "dots_vlm", Tower: Part{"vision_config", "dots_vit"}},
-		{Name: "dots3_note", Text: Part{"text_config", "dots3_note_text"}, Tower: Part{"vision_config", "dots3_note_vision_encoder"}},
+		{Name: "dots3_note", Flat: true, Text: Part{"text_config", "dots3_note_text"}, Tower: Part{"vision_config", "dots3_note_vision_encoder"}},
 	},
 	Architectures: []GGUFArchitecture{
 		{Name: "dots1", Layout: NeoX},

@@ -14,7 +14,8 @@ var ernieModels = Vendor{
 		{Name: "paddleocr_vl_vision", Hidden: 1152, Heads: 16, Layers: 27, Arrangement: rowsThenColumns, Patches: rowByRow},
 	},
 	Holders: []Holder{
-		{Name: "ernie4_5_vl_moe", Also: []string{"paddleocr_vl"}, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},
+		{Name: "ernie4_5_vl_moe", Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},
+		{Name: "paddleocr_vl", Flat: true, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},
 		{Name: "pp_chart2table", Text: Part{"text_config", "qwen2"}, AnyText: true, AbsentText: `{"hidden_size": 1024, "num_attention_heads": 16, "num_hidden_layers": 24, "max_position_embeddings": 32768, "rope_theta": 1000000}`},
 		{Name: "pp_formulanet", Text: Part{"text_config", "pp_formulanet_text"}},
 		{Name: "ernie4_5_moe_vl", Positions: "set Family Ernie45VL, AfterLargest, and MergeSize and TemporalMergeSize from spatial_conv_size and temporal_conv_size of multimodal.Model", Tower: Part{"vision_config", "DFNRope_vision_transformer"}},

@@ -17,7 +17,7 @@ var gemmaModels = Vendor{
 	},
 	Holders: []Holder{
 		{Name: "paligemma", Text: Part{"text_config", "gemma"}, AnyText: true, AbsentText: `{"hidden_size": 2048, "num_attention_heads": 8, "num_hidden_layers": 18, "max_position_embeddings": 8192}`, Tower: Part{"vision_config", "siglip_vision_model"}},
-		{Name: "gemma3", Text: Part{"text_config", "gemma3_text"}, Tower: Part{"vision_config", "siglip_vision_model"}},
+		{Name: "gemma3", Flat: true, Text: Part{"text_config", "gemma3_text"}, Tower: Part{"vision_config", "siglip_vision_model"}},
 		{Name: "gemma3n", Also: []string{"gemma4"}, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},
 		{Name: "embedding_gemma2", Also: []string{"diffusion_gemma"}, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "gemma4_vision"}},
 		{Name: "shieldgemma2", Text: Part{"text_config", "gemma3_text"}, AnyText: true, Tower: Part{"vision_config", "siglip_vision_model"}},

@@ -9,7 +9,7 @@ var hunyuanModels = Vendor{
 		{Name: "hy_v4_vl_text", Refusal: "gives images positions of their own, with a token after each row, which package multimodal does not have. Text: use posenc.RotaryConfig with HeadDim 64, Layout Interleaved, and Axes by frequency.InterleavedSections of 12, 10 and 10; its indexers rotate in the same way the last 64 of 128 elements"},
 	},
 	Holders: []Holder{
-		{Name: "hunyuan_vl", Text: Part{"text_config", "hunyuan_vl_text"}, Tower: Part{"vision_config", "hunyuan_vl_vision"}},
+		{Name: "hunyuan_vl", Flat: true, Text: Part{"text_config", "hunyuan_vl_text"}, Tower: Part{"vision_config", "hunyuan_vl_vision"}},
 		{Name: "hy_v4_vl", Text: Part{"text_config", "hy_v4_vl_text"}},
 	},
 	OtherPositions: []PositionsOf{{learned, []string{"hunyuan_vl_vision"}}},

@@ -2,9 +2,9 @@ package models
 
 var minimaxModels = Vendor{
 	Types: []ModelType{
-		{Name: "minimax_m2", Hidden: 3072, Heads: 48, HeadDim: 128, Layers: 62, Positions: 196608, Base: 5e6, Part: 1},
-		{Name: "minimax", Hidden: 4096, Heads: 32, Layers: 32, Positions: 131072, Base: 1e6, Part: 1, NoPartKey: true, Check: countedPart, LayerTypes: &LayerTypesRule{Flags: "attn_type_list", Letters: "LF", Pattern: "(FL)"}, Rotating: []string{"full_attention"}, Traps: []string{"minimax_rotates_rotary_dim"}},
-		{Name: "minimax_text_01", Also: []string{"minimax_m1"}, Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 80, Positions: 131072, Base: 1e4, Part: 1, LayerTypes: &LayerTypesRule{Flags: "attn_type_list", Letters: "LF", Pattern: "(FL)"}, Rotating: []string{"full_attention"}, Traps: []string{"minimax_rotates_rotary_dim"}},
+		{Name: "minimax_m2", CountKey: "rotary_dim", Hidden: 3072, Heads: 48, HeadDim: 128, Layers: 62, Positions: 196608, Base: 5e6, Part: 1},
+		{Name: "minimax", CountKey: "rotary_dim", Hidden: 4096, Heads: 32, Layers: 32, Positions: 131072, Base: 1e6, Part: 1, NoPartKey: true, Check: countedPart, LayerTypes: &LayerTypesRule{Flags: "attn_type_list", Letters: "LF", Pattern: "(FL)"}, Rotating: []string{"full_attention"}, Traps: []string{"minimax_rotates_rotary_dim"}},
+		{Name: "minimax_text_01", Also: []string{"minimax_m1"}, CountKey: "rotary_dim", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 80, Positions: 131072, Base: 1e4, Part: 1, LayerTypes: &LayerTypesRule{Flags: "attn_type_list", Letters: "LF", Pattern: "(FL)"}, Rotating: []string{"full_attention"}, Traps: []string{"minimax_rotates_rotary_dim"}},
 		{Name: "minimax_m3_vl_text", Hidden: 6144, Heads: 64, HeadDim: 128, Layers: 60, Positions: 524288, Base: 5e6, RotaryDim: 64, Indexer: &indexer{Layout: halfSplit}, Indexers: "minimax_m3_sparse", LayerTypes: &LayerTypesRule{Flags: "sparse_attention_config.sparse_attention_freq", Letters: "FM", Pattern: "(F)"}, Check: sparseAttention, Traps: []string{"minimax_m3_rotates_half_heads"}},
 	},
 	Towers: []ModelType{

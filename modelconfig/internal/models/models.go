@@ -224,6 +224,7 @@ type Holder struct {
 	Text       Part                              // the text model; without a Type, the file must have it and its type
 	AnyText    bool                              // it is of the type that it gives; else the class has one type, and reads nothing of another
 	AbsentText string                            // its keys, as JSON, where the file has no text model and the class has other defaults than its type
+	Flat       bool                              // without a text model its keys stand beside
 	Merged     bool                              // they also stand for each key that the file's text model leaves out
 	Rewrite    func(file, text *document.Reader) // changes the keys of the text model
 

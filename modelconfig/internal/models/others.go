@@ -6,7 +6,7 @@ var othersModels = Vendor{
 		{Name: "nanbeige", Hidden: 3072, Heads: 48, Layers: 22, Positions: 4096, Base: 5e4},
 		{Name: "sdar", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 32, Positions: 32768, Base: 1e4},
 		{Name: "sdar_moe", Positions: 32768, Base: 1e4}, // its files have all sizes
-		{Name: "param2moe", Hidden: 2048, Heads: 16, HeadDim: 128, Layers: 20, Positions: 32768, Base: 6e5, Part: 1, Traps: []string{"base_that_vLLM_leaves_unread"}},
+		{Name: "param2moe", Hidden: 2048, Heads: 16, Layers: 20, Positions: 32768, Base: 6e5, Part: 1, Traps: []string{"base_that_vLLM_leaves_unread"}},
 		{Name: "apertus", Also: []string{"apertus1p5_text"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 65536, Base: 12e6, Absent: `{"rope_type": "llama3", "factor": 8, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}`, BaseUnread: withoutRopeBlock},
 		{Name: "cwm", Hidden: 6144, Heads: 48, HeadDim: 128, Layers: 64, Positions: 131072, Base: 1e6, Absent: `{"rope_type": "llama3", "factor": 16, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}`, BaseUnread: withoutRopeBlock},
 		{Name: "seed_oss", Hidden: 4096, Heads: 80, HeadDim: 128, Layers: 64, Positions: 524288, Base: 1e4},

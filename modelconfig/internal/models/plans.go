@@ -182,11 +182,13 @@ func exaone4Layers(r *document.Reader, n int) []description.Layer {
 	}, description.FullAttention, description.SlidingAttention), description.SlidingAttention)
 }
 
+// gemma3Layers: transformers writes _sliding_window_pattern, and does not read it.
 func gemma3Layers(r *document.Reader, n int) []string {
-	saved, given := r.Integer("_sliding_window_pattern") // as transformers 5 writes it, beside layer_types
-	every := r.IntegerOr([]string{"sliding_window_pattern"}, 6)
-	r.FailIf(given && saved != every, document.ErrContradiction, "_sliding_window_pattern", saved, "%d, or layer_types, because the code of this type does not read this key", every)
-	return lastOf(r, n, "sliding_window_pattern", 6, "sliding_attention")
+	const key, written = "sliding_window_pattern", "_sliding_window_pattern"
+	every := interval(r, key, 6)
+	own, given := r.Integer(written)
+	r.FailIf(given && own != every, document.ErrContradiction, written, own, "%s, which is %d, or layer_types: transformers does not read this key", key, every)
+	return lastOf(r, n, key, 6, "sliding_attention")
 }
 
 // gemma4Layers: the last layer has full attention, even where the list says otherwise.
@@ -537,7 +539,8 @@ func isNull(r *document.Reader, key string) bool {
 // countPatches: Chronos-2 has a token for each patch of its context and of its forecast, and one between them
 // by use_reg_token.
 func countPatches(r *document.Reader) {
-	r.MustLack("no such key: the code of this type reads rope_theta alone (use posenc.RotaryConfig)", "rope_scaling", "rope_parameters")
+	r.MustLack("no such key: the code of this type reads rope_theta alone (use posenc.RotaryConfig)",
+		"rope_scaling", "rope_parameters")
 	r.Object("chronos_config") // fails for what is none
 	patch, ok := r.Integer("chronos_config.input_patch_stride")
 	if !ok {
@@ -566,25 +569,31 @@ func mptRope(r *document.Reader) {
 			positions = learned
 		}
 		key := document.RotationKey(r.Keys, func(key string) bool { return given && strings.HasPrefix(key, config) })
-		r.FailIf(key != "", document.ErrContradiction, document.KeyName(key), document.KindOf(r.Lookup(key)), "attn_config.rope true with it, or no such key: the code has %s", positions)
-		r.Fail(document.ErrNotRotary, config+"rope", document.KindOf(r.Lookup(config+"rope")), "true; else the code has %s", positions)
+		r.FailIf(key != "", document.ErrContradiction, document.KeyName(key), document.KindOf(r.Lookup(key)),
+			"attn_config.rope true with it, or no such key: the code has %s", positions)
+		r.Fail(document.ErrNotRotary, config+"rope", document.KindOf(r.Lookup(config+"rope")),
+			"true; else the code has %s", positions)
 		return
 	}
 	list, _ := r.Keys["architectures"].([]any)
 	for _, v := range list {
 		name, _ := v.(string)
-		r.FailIf(strings.HasPrefix(name, "Mpt"), document.ErrContradiction, "architectures", document.Quoted(name), "MPTForCausalLM where attn_config.rope is true: the class of transformers has %s in any case", ALiBi)
+		r.FailIf(strings.HasPrefix(name, "Mpt"), document.ErrContradiction, "architectures", document.Quoted(name),
+			"MPTForCausalLM where attn_config.rope is true: the class of transformers has %s in any case", ALiBi)
 	}
 	overrides, _ := r.Object("block_overrides")
-	r.FailIf(len(overrides) > 0, document.ErrUnknown, "block_overrides", "an object", "no such key: it may take the rotation away from layers (use posenc.RotaryConfig)")
+	r.FailIf(len(overrides) > 0, document.ErrUnknown, "block_overrides", "an object",
+		"no such key: it may take the rotation away from layers (use posenc.RotaryConfig)")
 	switch impl, _ := r.Text(config + "rope_impl"); impl {
 	case "", "dail":
 		kind, ok := r.Text(config + "rope_dail_config.type")
-		r.FailIf(ok && kind != "original", document.ErrUnknown, config+"rope_dail_config.type", document.Quoted(kind), "\"original\": xPos is not read from configurations")
+		r.FailIf(ok && kind != "original", document.ErrUnknown, config+"rope_dail_config.type", document.Quoted(kind),
+			"\"original\": xPos is not read from configurations")
 	case "hf":
 		scaling, _ := r.Object(config + "rope_hf_config")
 		if kind, _ := scaling["type"].(string); kind != "no_scaling" && len(scaling) > 0 {
-			r.FailIf(kind != "linear" && kind != "dynamic", document.ErrUnknown, config+"rope_hf_config.type", document.KindOf(scaling["type"]), "\"no_scaling\", \"linear\" or \"dynamic\"")
+			r.FailIf(kind != "linear" && kind != "dynamic", document.ErrUnknown, config+"rope_hf_config.type", document.KindOf(scaling["type"]),
+				"\"no_scaling\", \"linear\" or \"dynamic\"")
 			r.Set("rope_scaling", scaling)
 		}
 	default:
@@ -664,6 +673,13 @@ func sectionsGiven(r *document.Reader) {
 	r.FailIf(given && rope["mrope_section"] == nil, document.ErrValue, "rope_parameters.mrope_section", "absent", "three counts of pairs, which the class of this model type needs in rope parameters that a file has")
 }
 
+// wholeChannels: other programs than the models' own code do not read kv_channels.
+func wholeChannels(r *document.Reader) {
+	channels := r.IntegerOr([]string{"kv_channels"}, 128)
+	hidden, heads := r.IntegerOr([]string{"hidden_size"}, 4096), r.IntegerOr([]string{"num_attention_heads"}, 32)
+	r.FailIf(heads > 0 && channels*heads != hidden, document.ErrContradiction, "kv_channels", channels, "hidden_size/num_attention_heads, of %d and %d, which some programs take", hidden, heads)
+}
+
 // countedPart: transformers reads no part, other programs rotary_dim.
 func countedPart(r *document.Reader) {
 	for _, key := range []string{"rope_parameters.partial_rotary_factor", "rope_scaling.partial_rotary_factor"} {
@@ -676,6 +692,7 @@ func countedPart(r *document.Reader) {
 // rope_ratio; ChatGLM3 and GLM-4 multiply the base by it. ChatGLM2 and ChatGLM3 both have 28
 // layers, so that only the name tells them apart.
 func chatGLM(r *document.Reader) {
+	wholeChannels(r)
 	r.MustBe(false, document.ErrUnknown, "false: ChatGLM-6B, with positions of two axes, is not read (use posenc.RotaryConfig)", "position_encoding_2d")
 	name, _ := r.Text("_name_or_path")
 	name = strings.ToLower(name)
@@ -693,6 +710,7 @@ func chatGLM(r *document.Reader) {
 
 // qwenBase: the code of Qwen 1 reads rotary_emb_base, vLLM rope_theta, and some files have both.
 func qwenBase(r *document.Reader) {
+	wholeChannels(r)
 	theta, given := r.Number("rope_theta")
 	base := r.NumberOr("rotary_emb_base", 1e4)
 	r.FailIf(given && theta != base, document.ErrContradiction, "rope_theta", theta,

@@ -33,9 +33,10 @@ var qwenModels = Vendor{
 		{Name: "qwen3_vl_vision", Also: []string{"qwen3_vl_moe_vision", "qwen3_omni_moe_vision_encoder", "qwen3_5_vision", "qwen3_5_moe_vision", "qwen3_moe_vit", "qwen4_exp_vision", "interns1_pro_vision"}, Hidden: 1152, Heads: 16, Layers: 27, Keys: qwenTower, Arrangement: rowsThenColumns},
 	},
 	Holders: []Holder{
-		{Name: "isaac", Text: Part{"text_config", "isaac_text"}, Rewrite: isaacText},
+		{Name: "isaac", Flat: true, Text: Part{"text_config", "isaac_text"}, Rewrite: isaacText},
 		{Name: "dots_ocr", Tower: Part{"vision_config", "dots_vit"}},
-		{Name: "qwen2_vl", Also: []string{"qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen4_exp"}, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},
+		{Name: "qwen2_vl", Also: []string{"qwen2_5_vl"}, Flat: true, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},
+		{Name: "qwen3_vl", Also: []string{"qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "qwen4_exp"}, Text: Part{"text_config", "*_text"}, Tower: Part{"vision_config", "*_vision"}},
 		{Name: "qwen2_5_omni", Also: []string{"qwen3_omni_moe"}, Text: Part{"thinker_config", "*_thinker"}, Tower: Part{"thinker_config", "*_thinker"}},
 		{Name: "qwen2_5_omni_thinker", Text: Part{"text_config", "qwen2_5_omni_text"}, Tower: Part{"vision_config", "qwen2_5_omni_vision_encoder"}},
 		{Name: "qwen3_omni_moe_thinker", Text: Part{"text_config", "qwen3_omni_moe_text"}, Tower: Part{"vision_config", "qwen3_omni_moe_vision_encoder"}},

@@ -13,7 +13,7 @@ var stepModels = Vendor{
 		{Name: "perception_encoder", Hidden: 1536, Heads: 16, Layers: 47, Keys: &Spellings{Hidden: []string{"width"}, Heads: []string{"heads"}, Layers: []string{"layers"}}, Layout: interleaved, Arrangement: columnsThenRows, Patches: rowByRow, Check: stepVision, Traps: []string{"transformers_permutes_rotated_weights"}},
 	},
 	Holders: []Holder{
-		{Name: "step3p7", Text: Part{"text_config", "step3p5"}, Tower: Part{"vision_config", "step3p5_vision"}},
+		{Name: "step3p7", Flat: true, Text: Part{"text_config", "step3p5"}, Tower: Part{"vision_config", "step3p5_vision"}},
 		{Name: "step3_vl", Text: Part{"text_config", "step3_text"}, AbsentText: `{}`},
 		{Name: "step5_vl", Text: Part{"text_config", "step5"}, Tower: Part{"vision_config", "perception_encoder"}},
 	},

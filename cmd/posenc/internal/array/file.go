@@ -91,7 +91,8 @@ var encoders = map[string]func(*File) ([]byte, error){".npz": encodeNPZ, ".safet
 func IsFolder(path string) (bool, error) {
 	ending := strings.ToLower(filepath.Ext(path))
 	if ending != "" && encoders[ending] == nil {
-		return false, fmt.Errorf("%s: want a name that ends in .safetensors or .npz, or a folder, whose name has no ending", input.Name(path))
+		return false, fmt.Errorf("%s: want a name that ends in .safetensors or .npz, or a folder, whose name has no ending",
+			input.Name(path))
 	}
 	return ending == "", nil
 }

@@ -72,7 +72,8 @@ func readNPZ(r io.ReaderAt, size int64) (*File, error) {
 func unpacked(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
-	case errors.Is(err, zip.ErrChecksum), errors.As(err, &corrupt), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, zip.ErrFormat):
+	case errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.As(err, &corrupt):
 		return errors.New("the data are damaged")
 	case errors.Is(err, zip.ErrAlgorithm):
 		return errors.New("packed in another way than by deflate")

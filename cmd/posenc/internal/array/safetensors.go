@@ -88,7 +88,8 @@ func decodeSafetensors(header []byte, r io.Reader, left int64) (*File, error) {
 		f.Arrays = append(f.Arrays, Array{Name: name, Type: t.Type, Shape: t.Shape})
 	}
 	end := 0
-	for _, t := range slices.SortedFunc(slices.Values(tensors), func(a, b *safetensor) int { return slices.Compare(a.Offsets, b.Offsets) }) {
+	byPlace := func(a, b *safetensor) int { return slices.Compare(a.Offsets, b.Offsets) }
+	for _, t := range slices.SortedFunc(slices.Values(tensors), byPlace) {
 		if t.Offsets[0] != end {
 			return nil, fmt.Errorf("data_offsets %v: want the first to be %d, as tensors follow one another", t.Offsets, end)
 		}

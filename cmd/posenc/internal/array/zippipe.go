@@ -37,7 +37,9 @@ func zipOfPipe(r io.Reader) ([]byte, error) {
 			z.take(size)
 		case "PK\x01\x02": // the same in the directory
 			if head := z.take(42); z.err == nil {
-				z.take(uint64(little.Uint16(head[24:])) + uint64(little.Uint16(head[26:])) + uint64(little.Uint16(head[28:])))
+				for _, at := range []int{24, 26, 28} { // name, extra fields, comment
+					z.take(uint64(little.Uint16(head[at:])))
+				}
 			}
 		case "PK\x06\x06": // the end of a directory with large numbers
 			if head := z.take(8); z.err == nil {
@@ -130,5 +132,6 @@ func (z *zipPipe) rest() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("a pipe of more than %d bytes, without the sizes of its members: want at most these, or a file in place of the pipe", mostUnsized)
+	return nil, fmt.Errorf("a pipe of more than %d bytes, without the sizes of its members: want at most these, "+
+		"or a file in place of the pipe", mostUnsized)
 }

@@ -15,7 +15,8 @@ import (
 // Name is a path as text shows it: in quotes where it has characters that do not print, which a terminal may take
 // for commands, and where it is empty.
 func Name(path string) string {
-	if path == "" || !utf8.ValidString(path) || strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	noPrint := func(r rune) bool { return !unicode.IsPrint(r) }
+	if path == "" || !utf8.ValidString(path) || strings.ContainsFunc(path, noPrint) {
 		return strconv.Quote(path)
 	}
 	return path
