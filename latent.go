@@ -405,7 +405,7 @@ func DequantizeLatent[T Element](dst View[T], src LatentCache, options Dequantiz
 	}
 	var g view.Grid
 	to := (*view.View[T])(&dst)
-	if p := to.Grid(&g, tokens, options.HeadDim); p != view.None {
+	if p := to.Problem(&g, tokens, options.HeadDim); p != view.None {
 		return to.Error(p, function, "dst", &g)
 	}
 	switch {

@@ -218,7 +218,7 @@ func (o *DequantizeOptions) check(function string) error {
 func checkDequantized[T Element, D any](function string, dst *View[T], options DequantizeOptions, heads int, data []D, scales []float32) error {
 	var g view.Grid
 	to := (*view.View[T])(dst)
-	if p := to.Grid(&g, options.Tokens, options.HeadDim); p != view.None {
+	if p := to.Problem(&g, options.Tokens, options.HeadDim); p != view.None {
 		return to.Error(p, function, "dst", &g)
 	}
 	switch {

@@ -33,8 +33,11 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	if err := checkSlots(function, slots, tokens); err != nil {
 		return err
 	}
-	if err := a.core().CheckHeads(function, argument.Named("src.Heads"), src.Heads); err != nil {
-		return err
+	oneByOne := a.core().OneByOne()
+	if oneByOne {
+		if err := a.core().CheckHeads(function, argument.Named("src.Heads"), src.Heads); err != nil {
+			return err
+		}
 	}
 	var g view.Grid
 	from, to := (*view.View[S])(&src), (*view.View[D])(&dst)
@@ -57,10 +60,10 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
 	case argument.Overlap(dst.Data, slots):
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with slots", "a view of other memory")
-	case a.core().Overlaps(argument.Memory(dst.Data)):
+	case argument.Overlap(dst.Data, a.core().Of()), a.core().CallersTable() && a.core().Overlaps(argument.Memory(dst.Data)):
 		return a.core().OverlapError(function, "dst")
 	}
-	if a.core().OneByOne() {
+	if oneByOne {
 		a.core().RotateOneByOne(tokens, &r, &y, slots, &x)
 	} else {
 		a.core().RotateInto(tokens, 0, tokens, &r, &y, slots, &x)

@@ -57,7 +57,7 @@ func checkShifted[D Quantized](function string, deltas []int32, xs []QuantizedVi
 		return err
 	}
 	var g view.Grid
-	if p := x.heads().Grid(&g, tokens, units); p != view.None {
+	if p := x.heads().Problem(&g, tokens, units); p != view.None {
 		return x.heads().Error(p, function, argument.Indexed("xs", i), &g)
 	}
 	if argument.Overlap(x.Data, deltas) || argument.Overlap(x.Scales, deltas) {

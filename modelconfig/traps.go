@@ -180,7 +180,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"gemma4_vision_is_not_one_rotation", "Gemma 4's tower rotates the two halves of a head separately, columns first, although transformers calls them height"}},
 	{Trap: Trap{"minimax_rotates_rotary_dim", "`rotary_dim` elements rotate, as in vLLM for MiniMax-Text-01; transformers reads neither this key nor a partial factor"}, typed: true},
 	{Trap: Trap{"minimax_m3_rotates_half_heads", "MiniMax M3 rotates 64 of 128 elements, as in vLLM, whether a file gives `rotary_dim`, `partial_rotary_factor` or neither; transformers 5.23 reads the factor alone, and rotates whole heads without it"}, typed: true},
-	{Trap: Trap{"mimo_yarn_keeps_the_part", "MiMo V2 Flash rotates 64 of 192 elements with every rule; transformers rotates whole heads for YaRN without a partial factor"}, typed: true},
+	{Trap: Trap{"mimo_yarn_keeps_the_part", "MiMo V2 Flash rotates 64 of 192 elements with every rule; transformers rotates whole heads for rules other than the default without a partial factor"}, typed: true},
 	{Trap: Trap{"dbrx_has_its_base_in_attn_config", "DBRX has its base in `attn_config.rope_theta`; transformers 4 and vLLM read it, transformers 5.23 uses 10000"}, typed: true},
 	{Trap: Trap{"bamba_counts_by_attn_rotary_emb", "published files of Bamba give the number of rotated elements as `attn_rotary_emb`"}, typed: true},
 	{Trap: Trap{"longcat_has_two_attentions_in_a_layer", "`num_layers` counts layers with two attentions each; `Layers` has one entry for each attention"}, typed: true},

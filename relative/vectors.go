@@ -124,13 +124,13 @@ func (s *ProductShape) check(function, name string, x, vectors *posenc.View[floa
 	}
 	var g view.Grid
 	tokensView, vectorsView := (*view.View[float32])(x), (*view.View[float32])(vectors)
-	if p := tokensView.Grid(&g, s.Tokens, s.HeadDim); p != view.None {
+	if p := tokensView.Problem(&g, s.Tokens, s.HeadDim); p != view.None {
 		return tokensView.Error(p, function, name, &g)
 	}
 	if vectors.Heads != 1 && vectors.Heads != x.Heads {
 		return argument.Error(posenc.ErrShape, function, "vectors.Heads", vectors.Heads, "1, or %d as in %s", x.Heads, name)
 	}
-	if p := vectorsView.Grid(&g, s.Columns, s.HeadDim); p != view.None {
+	if p := vectorsView.Problem(&g, s.Columns, s.HeadDim); p != view.None {
 		return vectorsView.Error(p, function, "vectors", &g)
 	}
 	return nil

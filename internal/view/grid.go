@@ -79,8 +79,11 @@ func (v *View[T]) Grid(g *Grid, tokens, dim int) Problem {
 	return p
 }
 
-// First sets g to the vectors of the given number of tokens, the first of a view that may have more.
+// First is Problem for the first tokens of a view that may have more.
 func (v *View[T]) First(g *Grid, tokens, dim int) Problem {
+	if v.strided(tokens, dim, false) {
+		return None
+	}
 	if p := v.set(g, tokens, dim); p != None {
 		return p
 	}
@@ -173,13 +176,36 @@ func (g *Grid) spare(length, need int) bool {
 	return p == None
 }
 
-// Problem is Grid where only what is wrong is asked for, for which views without
-// strides that fit need no grid.
+// Problem is Grid where only what is wrong is asked for: g is set only where something is. Most views
+// are right at a glance, and one token has no time for more.
 func (v *View[T]) Problem(g *Grid, tokens, dim int) Problem {
-	if v.packed(tokens, dim) == len(v.Data) {
+	if v.packed(tokens, dim) == len(v.Data) || v.strided(tokens, dim, true) {
 		return None
 	}
 	return v.Grid(g, tokens, dim)
+}
+
+// strided reports that the heads of a view with strides, without sequences, lie inside Data and apart, as
+// far as that is seen at a glance, and with exactly that Data has no room for one token more.
+func (v *View[T]) strided(tokens, dim int, exactly bool) bool {
+	const most = 1 << 20 // no product overflows
+	heads, tokenStride, headStride := int64(v.Heads), int64(v.TokenStride), int64(v.HeadStride)
+	if v.Tokens|v.SequenceTokens|v.SequenceStride != 0 || tokenStride|headStride == 0 ||
+		uint(v.Heads-1)|uint(tokens-1)|uint(dim)|uint(v.TokenStride)|uint(v.HeadStride) >= most {
+		return false
+	}
+	vector := int64(dim)
+	if headStride == 0 {
+		headStride = vector
+	}
+	if tokenStride == 0 {
+		tokenStride = heads * vector
+	}
+	lastToken, lastHead := int64(tokens-1)*tokenStride, (heads-1)*headStride
+	rest := int64(len(v.Data)) - lastToken - lastHead - vector
+	apart := (heads == 1 || headStride >= vector) && (tokens == 1 || tokenStride >= lastHead+vector) ||
+		(tokens == 1 || tokenStride >= vector) && (heads == 1 || headStride >= lastToken+vector)
+	return rest >= 0 && apart && (!exactly || rest < tokenStride)
 }
 
 // Holds reports whether the view has no strides and its Data holds at least its vectors.

@@ -104,6 +104,10 @@ func TestRowsOverlap(t *testing.T) {
 				v.Data = nil
 				t.Fatalf("%d tokens of dim %d, %+v in %d elements of %d: got problem %d, rows share elements: %t", tokens, dim, v, length, end, p, !unique)
 			}
+			if glance := v.Problem(&view.Grid{}, tokens, dim); glance != p {
+				v.Data = nil
+				t.Fatalf("%d tokens of dim %d, %+v in %d elements of %d: problem %d, and %d by the grid", tokens, dim, v, length, end, glance, p)
+			}
 			if first := v.First(&g, tokens, dim); (first == view.None) != (length >= end && unique) {
 				t.Fatalf("%d tokens of dim %d, %+v in %d elements of %d: got problem %d with slots, rows share elements: %t", tokens, dim, v, length, end, first, !unique)
 			}
@@ -236,9 +240,10 @@ func TestViewSizeOverflow(t *testing.T) {
 			for _, tokenStride := range append(sizes, 0) {
 				for _, headStride := range append(sizes, 0) {
 					v := view.View[float32]{Data: memory, Heads: heads, TokenStride: tokenStride, HeadStride: headStride, SequenceTokens: sequenceTokens, SequenceStride: sequenceStride}
-					if p := v.Grid(&view.Grid{}, tokens, dim); p == view.None && !fits(&v, tokens, dim) {
+					p, glance, first := v.Grid(&view.Grid{}, tokens, dim), v.Problem(&view.Grid{}, tokens, dim), v.First(&view.Grid{}, tokens, dim)
+					if (p == view.None || first == view.None) && !fits(&v, tokens, dim) || glance != p {
 						v.Data = nil
-						t.Fatalf("%d tokens of dim %d, %+v pass for %d elements", tokens, dim, v, len(memory))
+						t.Fatalf("%d tokens of dim %d, %+v pass for %d elements: problems %d, %d, %d", tokens, dim, v, len(memory), p, glance, first)
 					}
 				}
 			}

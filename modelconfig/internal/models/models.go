@@ -290,7 +290,7 @@ type KindDefaults struct {
 	Scaled          bool       // rope_scaling is about this kind
 	Unscaled        bool       // the rule of the rope parameters is not about this kind
 	Absent          string     // the rope parameters of a configuration without any, as JSON
-	NeedsBase       bool       // rope_theta has to be in rope parameters that the file has
+	NeedsBase       bool       // the class fills in nothing: rope_theta, and the trained length for a rule, have to be in rope parameters that the file has
 	NeedsPart       bool       // partial_rotary_factor has to be in the kind's own object
 	AttentionFactor float64    // default of attention_factor; 0: derived
 	Like            *ModelType // whose heads layers of this kind have; nil: those of the model's own type

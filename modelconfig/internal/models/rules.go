@@ -128,10 +128,12 @@ func (p *RopeParameters) OriginalPositions(least int) int {
 	inside, given := p.Integer(key)
 	beside, also := p.Model.Integer(key)
 	switch {
+	case !given && p.OfKind && p.Kind.NeedsBase:
+		p.Fail(document.ErrValue, key, "absent", "the trained length, which the class of this model type needs in rope parameters that a file has")
 	case given && also && inside != beside:
 		p.Fail(document.ErrContradiction, key, inside, "the value beside %s, which is %d", strings.TrimSuffix(p.Path, "."), beside)
-	case given && p.Type.OriginalPositions != 0 && !also && inside != p.Type.OriginalPositions:
-		p.Fail(document.ErrContradiction, key, inside, "the value beside %s, which is %d where it is absent", strings.TrimSuffix(p.Path, "."), p.Type.OriginalPositions)
+	case given && !also && p.Type.OriginalPositions != 0 && inside != p.Type.OriginalPositions:
+		p.Fail(document.ErrContradiction, key, inside, "%d, or the same value beside %s, where transformers reads it", p.Type.OriginalPositions, strings.TrimSuffix(p.Path, "."))
 	case given && inside < least:
 		p.Fail(document.ErrValue, key, inside, "at least %d", least)
 	case also && beside < least:
