@@ -148,6 +148,25 @@ func TestErrorsCountBlocks(t *testing.T) {
 	fails(store([]int32{0}, 32, 3), posenc.ErrOverlap, "x.Dst.TokenStride is 32, want heads of 4 elements (blocks of 32 numbers) that do not overlap, with 8 heads at HeadStride 3")
 }
 
+// One token on its way to a quantized cache has a check of its own, which sees what the general one does.
+func TestTokensOfOneQuantizedToken(t *testing.T) {
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit})
+	type store = posenc.IntoQuantized[posenc.Q8_0, float32]
+	k, memory := make([]float32, 2*64), make([]posenc.Q8_0, 3*4)
+	into := func(slots []int32, change func(x *store)) error {
+		x := store{Dst: posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: memory[:4], Heads: 2}}, Src: V{Data: k, Heads: 2}}
+		change(&x)
+		return posenc.RotateIntoQuantized(r.At([]int32{1}), slots, x)
+	}
+	longer := func(x *store) { x.Dst.Data, x.Dst.TokenStride = memory, 4 }
+	fails := testkit.Failures(t, k)
+	fails(into(nil, func(x *store) { x.Src.Tokens = 2 }), posenc.ErrLength, "x.Src.Tokens is 2, want 1 as in the call")
+	fails(into(nil, func(x *store) { x.Dst.Tokens = 2 }), posenc.ErrLength, "x.Dst.Tokens is 2, want 1 as in the call")
+	fails(into([]int32{0}, func(x *store) { x.Dst.Tokens = 1 }), posenc.ErrShape, "x.Dst.Tokens is 1, want 0, because slots say")
+	fails(into(nil, longer), posenc.ErrLength, "x.Dst.Data has 12 elements, want room for 1 token of 2 heads of 2 elements (blocks of 32 numbers)", "it has room for 3")
+	testkit.NoError(t, into([]int32{2}, longer), into(nil, func(x *store) { longer(x); x.Dst.Tokens = 1 }))
+}
+
 // Rotate and RotateInto take a view exactly where its documentation says so.
 func FuzzViewTokens(f *testing.F) {
 	f.Add(uint8(1), uint8(4), uint8(0), uint16(64), uint16(0), uint8(0), uint16(0), uint16(192))  // packed QKV
