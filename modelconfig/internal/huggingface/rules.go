@@ -43,6 +43,7 @@ func readRopes(r *document.Reader, f *models.ModelType) map[string]*document.Rea
 			parameters.FailIf(!ok, document.ErrValue, k.LayerType, document.KindOf(parameters.Keys[k.LayerType]), "an object, because models of this type need one for each kind of layer, or a flat rope_parameters")
 		}
 	}
+	scaling.FailIf(f.FlatBlock && scaling.Keys["partial_rotary_factor"] != nil, document.ErrUnknown, "partial_rotary_factor", document.KindOf(scaling.Keys["partial_rotary_factor"]), "no such key in rope parameters of all kinds of layers: the class of this model type does not read it there")
 	if f.FlatBlock && scaling.Keys["rope_theta"] != nil {
 		// The class puts its own bases in the place of this one.
 		scaling.Number("rope_theta")
