@@ -127,7 +127,7 @@ var trapTests = map[string]func(t *testing.T){
 // Frequencies that only Float32 or a length refuses are errors about a key, too.
 func TestRopeErrors(t *testing.T) {
 	huge := mustRead(t, `{"model_type": "llama", "rope_theta": 1e300}`)
-	long := mustRead(t, `{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 32, "rope_scaling": {"type": "longrope", "factor": 2, "original_max_position_embeddings": 4096, "short_factor": [1], "long_factor": [1], "long_mscale": 1e39}}`)
+	long := mustRead(t, `{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 32, "rope_scaling": {"type": "longrope", "factor": 2, "original_max_position_embeddings": 4096, "short_factor": [1], "long_factor": [1], "short_mscale": 1, "long_mscale": 1e39}}`)
 	for says, err := range map[string]error{
 		"rope_theta is refused": second(huge.Rope(RopeOptions{Rounding: frequency.Float32})),
 		"rope_scaling is refused, want numbers that posenc.NewRotary accepts": second(long.Rope(RopeOptions{SequenceLength: 4097})),

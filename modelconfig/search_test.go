@@ -36,6 +36,8 @@ type searchedConfig struct {
 	Layers   string                    // a letter of Records for each, - where nothing rotates, ? where that is not known
 	Records  map[string]*searchedLayer //
 	Unknown  []string
+
+	by string // as of its type
 }
 
 type searchedLayer struct {
@@ -90,6 +92,7 @@ func TestSearch(t *testing.T) {
 	count, list := map[string]int{}, decisions()
 	for _, name := range document.SortedKeys(s.Types) {
 		for _, config := range s.Types[name].Found {
+			config.by = s.Types[name].By
 			outcome, why := config.judge(name)
 			if key := missingText(name, config.Document); key != "" {
 				why = "no " + key + ": " + why
@@ -167,10 +170,8 @@ func (c *searchedConfig) compare(m *Model) (problems []string, compared int) {
 		return
 	}
 	o := RopeOptions{SequenceLength: 1001, Rounding: frequency.Float32}
-	for _, record := range c.Records {
-		if record.By != "" { // survey.py measures at positions 0 and 1
-			o.SequenceLength = 2
-		}
+	if c.by == "survey" { // which measures at positions 0 and 1
+		o.SequenceLength = 2
 	}
 	for _, layer := range layers {
 		if layer.FrequencyFactors != "" { // weights of trace.py are not those of a model

@@ -160,7 +160,7 @@ var huggingFaceTraps = []modelTrap{
 	{Trap: Trap{"two_names_of_one_key", "if a value appears under two names, both must be equal"}},
 	{Trap: Trap{"keys_that_nothing_reads", "a key that names rope or rotary is an error if the type does not have it, because a setting that is silently ignored gives wrong output"}},
 	{Trap: Trap{"keys_beside_text_config", "rope keys outside `text_config` must agree with those inside"}},
-	{Trap: Trap{"keys_in_place_of_text_config", "in a file without the object of its text model, keys of one beside the others are read, as older files have them (LLaVA 1.5, Qwen2-VL); transformers 5.24 reads them in Qwen2-VL and five other types, and takes its own defaults in the rest"}},
+	{Trap: Trap{"keys_in_place_of_text_config", "files of LLaVA and Gemma 3 without the object of their text model have its keys beside the others, as those of LLaVA 1.5; transformers 5.24 does not read them there, and takes its defaults"}},
 	{Trap: Trap{"head_dim_may_differ_from_hidden_by_heads", "an absent `head_dim` has the default of the class; null means hidden size divided by heads"}},
 	{Trap: Trap{"truncate_of_a_kind_of_layers", "`truncate` in the rope parameters of a kind of layers is false for that kind; transformers 5.24 looks for it beside the kinds, where it does not stand, and rounds"}, of: truncateOfKind},
 	{Trap: Trap{"base_that_transformers_5_leaves_unread", "in some types transformers 5 takes the base of the class, and leaves one beside the rope parameters unread: `rope_theta` of GPT-NeoX, OLMo 3, Apertus, CWM and MiMo V2 Flash, `theta` of LFM2. transformers 4 read it, and so does posenc. In `rope_parameters` all read it"}, of: func(m *Model) bool { return m.of().BaseUnread }},

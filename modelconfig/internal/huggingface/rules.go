@@ -43,6 +43,7 @@ func readRopes(r *document.Reader, f *models.ModelType) map[string]*document.Rea
 			parameters.FailIf(!ok, document.ErrValue, k.LayerType, document.KindOf(parameters.Keys[k.LayerType]), "an object, because models of this type need one for each kind of layer, or a flat rope_parameters")
 		}
 	}
+	scaling.FailIf(f.FlatBlock && scaling.Keys["partial_rotary_factor"] != nil, document.ErrUnknown, "partial_rotary_factor", document.KindOf(scaling.Keys["partial_rotary_factor"]), "no such key in rope parameters of all kinds of layers: the class of this model type does not read it there")
 	if f.FlatBlock && scaling.Keys["rope_theta"] != nil {
 		// The class puts its own bases in the place of this one.
 		scaling.Number("rope_theta")
@@ -276,6 +277,8 @@ func yarnOf(p *models.RopeParameters, factor float64, hasFactor bool) descriptio
 	parameters.MScale, parameters.MScaleAllDim = p.Optional("mscale"), p.Optional("mscale_all_dim")
 	fast, slow := parameters.BetaFast, parameters.BetaSlow
 	p.FailIf(fast != 0 && fast < slow, document.ErrValue, "beta_fast", fast, "at least beta_slow, which is %v", slow)
+	v, given := p.Keys["truncate"]
+	p.FailIf(given && v == nil, document.ErrValue, "truncate", "null", "true, false, or no such key, which means true: to transformers null is false")
 	parameters.Untruncated = !p.Flag("truncate", true)
 	p.Boolean("finetuned")
 	return description.AnyLength("yarn", frequency.YaRN, p.RotaryDim, p.Base, parameters)

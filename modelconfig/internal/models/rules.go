@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/go-posenc/posenc"
@@ -198,6 +199,9 @@ func phi3SmallRule(p *RopeParameters) description.Rule {
 // longRoPEOnly is of types whose class takes no other rule.
 func longRoPEOnly(p *RopeParameters) description.Rule {
 	p.FailIf(p.RopeType != "default" && p.RopeType != "longrope", document.ErrUnknown, "rope_type", document.Quoted(p.RopeType), "default or longrope: the class of this type has no other rule (use posenc.RotaryConfig with InvFreq)")
+	for _, key := range []string{"short_mscale", "long_mscale"} {
+		p.FailIf(p.RopeType == "longrope" && slices.Contains(p.Type.ExtraKeys, key) && !p.Has(key), document.ErrValue, key, "absent", "a number, which the class of this type needs")
+	}
 	return description.Rule{}
 }
 

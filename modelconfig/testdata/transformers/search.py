@@ -55,6 +55,9 @@ NEEDS = {
     "t5gemma2_text": {"dropout_rate": 0.0},
     "lfm2_moe": {"layer_types": ["full_attention", "conv"] * 16},
 }
+# Models that do not run on four tokens, and the kinds of frequencies of their layers.
+ALONE = ("deepseek_v4",)
+KIND_OF = {f"deepseek_v4 {t}": "main" if t == "sliding_attention" else "compress" for t in ("sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention")}
 RULES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
 
 
@@ -266,7 +269,7 @@ def surveyed(config):
         record.pop("k", None)
         names[kind] = chr(ord("A") + len(records))
         records[names[kind]] = {"rotates": record.get("rotates", True), **record, "kind": kind}
-    layers = entry.get("layers")
+    layers = [KIND_OF.get(f"{config.model_type} {layer}", layer) for layer in entry.get("layers") or []]
     first = next(iter(names.values()), "?")
     for i, r in enumerate(entry["rotates"]):
         kind = layers[i] if layers and i < len(layers) else ""
@@ -300,8 +303,9 @@ class Runner:
     do not run alone."""
 
     def __init__(self, name, cls):
+        self.whole = False if name in ALONE else None  # whether that is understood
+        self.module = None
         self.default = lambda: cls(**copy.deepcopy({**survey.NEEDS.get(name, {}), **NEEDS.get(name, {})}))
-        self.whole = self.module = None  # whether that is understood
 
     def result(self, config):
         if self.whole is not False:

@@ -211,6 +211,7 @@ def runs(model):
     """A forward with positions 0, and one with positions."""
     error, known = None, inspect.signature(model.forward).parameters
     for inputs in [n for n in ("input_ids", "inputs_embeds") if n in known]:
+        error = None  # of what the model takes last
         for form in RETURNS.values():
             try:
                 zero, run = (Run(model, positions, inputs, form) for positions in ([0] * len(POSITIONS), POSITIONS))
