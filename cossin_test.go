@@ -78,7 +78,7 @@ func TestFractionalErrors(t *testing.T) {
 	fails(r.CosSinFractional(memory[:2], memory[1:3], []float32{1}), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[2:4], memory[3:4]), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")
 	x := V{Data: memory[:4], Heads: 1}
-	fails(posenc.Rotate((*posenc.Rotary)(nil).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is zero, from a nil Rotary")
+	fails(posenc.Rotate((*posenc.Rotary)(nil).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is zero: from a nil Rotary")
 	fails(posenc.Rotate(new(posenc.Rotary).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from a zero Rotary")
 	fails(posenc.Rotate(decaying.AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from fractional positions and a Rotary with XPos, want a Rotary without XPos")
 	fails(posenc.Rotate(axes.AtFractionalAxes([]float32{1}), x), posenc.ErrLength, "posenc.Rotate: positions has 1 element, want a multiple of 2")

@@ -241,14 +241,14 @@ func TestLatentArguments(t *testing.T) {
 	fails(store(func(x *latent) { x.Dst.PageTokens = math.MaxInt / 600 }), posenc.ErrShape, into+"x.Dst.PageTokens is", "an int cannot count")
 	fails(store(func(x *latent) { x.Dst.PageTokens, x.Dst.PageStride = 0, 656 }), posenc.ErrShape, into+"x.Dst.PageStride is 656, want 0")
 	fails(store(func(x *latent) { x.Dst.PageStride = 1311 }), posenc.ErrShape, into+"x.Dst.PageStride is 1311, want 0 or at least the 1312 bytes of a page")
-	fails(store(func(x *latent) { x.Dst.Data = data[:1311] }), posenc.ErrLength, into+"x.Dst.Data has 1311 elements, want whole pages for 2 tokens: 2 tokens take 1312 bytes")
+	fails(store(func(x *latent) { x.Dst.Data = data[:1311] }), posenc.ErrLength, into+"x.Dst.Data has 1311 elements, want whole pages of 1312 bytes for 2 tokens, 2 in each")
 	fails(store(func(x *latent) { x.Dst.Data = make([]byte, 4*656) }), posenc.ErrLength, into+"x.Dst.Data has 2624 elements, want whole pages for 2 tokens, and no more: it has room for 4; slice it, or give slots")
 	fails(store(func(x *latent) { x.Latent.Tokens = 1 }), posenc.ErrLength, into+"x.Latent.Tokens is 1, want 2 as in the call")
 	fails(store(func(x *latent) { x.Latent.Heads = 2 }), posenc.ErrLength, into+"x.Latent.Data")
 	fails(store(func(x *latent) { x.Rotated = posenc.View[float32]{} }), posenc.ErrShape, into+"x.Rotated.Heads is 0")
 	fails(store(func(x *latent) { x.Dst.Data = kit.BytesOf(numbers)[:2*656] }), posenc.ErrOverlap, into+"x.Dst is sharing memory with x.Latent or x.Rotated")
 	slots = []int32{4, 0}
-	fails(store(func(x *latent) {}), posenc.ErrPosition, into+"slots[0] is 4, want below 2, the tokens that x.Dst has whole pages for in 1312 elements: 2 tokens take 1312 bytes")
+	fails(store(func(x *latent) {}), posenc.ErrPosition, into+"slots[0] is 4, want below 2, the tokens that x.Dst has whole pages for in 1312 elements: pages of 1312 bytes, 2 tokens in each")
 	slots = []int32{0}
 	fails(store(func(x *latent) {}), posenc.ErrLength, into+"slots has 1 element, want 2")
 

@@ -180,10 +180,14 @@ func TestRebaseArguments(t *testing.T) {
 	const rows = "posenc.Rotary.RebaseRows: "
 	fails(rebase(nil, r), posenc.ErrConfig, rows+"r is nil or zero")
 	fails(rebase(r, nil), posenc.ErrConfig, rows+"rotated is zero, or from a nil Rotary, want Angles from Rotary.At or Rotary.AtAxes, of a Rotary without XPos")
-	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.Layout = posenc.Interleaved })), posenc.ErrConfig, rows+"rotated is of other heads, pairs or axes: 64, 64 from 0 on, Interleaved, want as in r: 64, 64 from 0 on, HalfSplit")
+	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.Layout = posenc.Interleaved })), posenc.ErrConfig, rows+"rotated is of other heads or pairs: 64 elements from 0 on, of heads of 64, Interleaved, want as in r: 64 elements from 0 on, of heads of 64, HalfSplit")
 	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.AttentionFactor = 1e-39 })), posenc.ErrConfig, rows+"the AttentionFactor of r by that of rotated is +Inf, want a positive float32")
 	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.RotaryDim = 32 })), posenc.ErrConfig, rows+"rotated is of other heads")
-	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.Axes = make([]uint8, 32) })), posenc.ErrConfig, rows+"rotated is of other heads, pairs or axes")
+	onAxes := func(axis uint8) *posenc.Rotary {
+		return rotary(func(cfg *posenc.RotaryConfig) { cfg.Axes = make([]uint8, 32); cfg.Axes[31] = axis })
+	}
+	kit.NoError(t, rebase(r, onAxes(0))) // as without Axes
+	fails(rebase(r, onAxes(1)), posenc.ErrConfig, rows+"rotated is of pairs on the axes [0 0")
 	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.XPos = &posenc.XPos{ScaleBase: 512} })), posenc.ErrConfig, rows+"rotated is from a Rotary with XPos")
 	fails(rebase(rotary(func(cfg *posenc.RotaryConfig) { cfg.XPos = &posenc.XPos{ScaleBase: 512} }), r), posenc.ErrConfig, rows+"r is a Rotary with XPos")
 	fails(rebase(fast, fast), posenc.ErrPosition, rows+"positions[1] is 1024, want at most 1023")

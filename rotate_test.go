@@ -31,7 +31,7 @@ func TestRotateErrors(t *testing.T) {
 	for function, rotate := range map[string]func(posenc.Angles, ...V) error{"Rotate": posenc.Rotate[float32], "RotateInverse": posenc.RotateInverse[float32]} {
 		t.Run("function="+function, func(t *testing.T) {
 			fails := kit.Failures(t, memory)
-			fails(rotate(posenc.Angles{}, good), posenc.ErrConfig, "a is zero, from a nil Rotary or nil Rows, or of a layer that there is not, want Angles from Rotary.At, Rows.All or Rows.At")
+			fails(rotate(posenc.Angles{}, good), posenc.ErrConfig, "a is zero: from a nil Rotary or nil Rows, of a layer that there is not, or of rows whose Refill failed, want Angles from a method of a Rotary or of Rows")
 			fails(rotate(new(posenc.Rows).All(), good), posenc.ErrConfig, "a is from zero Rows, want Angles from Rows of Rotary.Rows or NewRows")
 			fails(rotate(new(posenc.Rotary).At(positions), good), posenc.ErrConfig, "a is from a zero Rotary")
 			fails(rotate(rotary.Unrotated(-1), good), posenc.ErrConfig, "a is of -1 tokens, want at least 0 tokens in Rotary.Unrotated")

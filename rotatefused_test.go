@@ -18,7 +18,7 @@ func TestRotateFusedErrors(t *testing.T) {
 	x := V{Data: memory[:16], Heads: 2} // 2 tokens of 2 heads of 4
 	positions := []int32{3, 4}
 	fails := kit.Failures(t, memory)
-	fails(posenc.RotateFused[float32](posenc.Angles{}), posenc.ErrConfig, "posenc.RotateFused: a is zero, from a nil Rotary or nil Rows, or of a layer that there is not, want Angles")
+	fails(posenc.RotateFused[float32](posenc.Angles{}), posenc.ErrConfig, "posenc.RotateFused: a is zero: from a nil Rotary or nil Rows, of a layer that there is not, or of rows whose Refill failed, want Angles")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: V{Data: memory[:15], Heads: 2}}), posenc.ErrLength, "posenc.RotateFused: xs[0].Data has 15 elements, want 16")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x, Norm: &posenc.RMSNorm{}}), posenc.ErrConfig, "posenc.RotateFused: xs[0].Norm is zero, want nil or an RMSNorm from NewRMSNorm")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x, Norm: norm6}), posenc.ErrShape, "posenc.RotateFused: xs[0].Norm has 6 elements, want HeadDim = 4 or Heads*HeadDim = 8")

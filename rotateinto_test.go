@@ -45,7 +45,7 @@ func TestRotateIntoErrors(t *testing.T) {
 	}
 	half := posenc.Float16s(make([]uint16, 4096))
 	fails := kit.Failures(t, source, data)
-	fails(posenc.RotateInto(posenc.Angles{}, dst, nil, src), posenc.ErrConfig, "posenc.RotateInto: a is zero, from a nil Rotary or nil Rows, or of a layer that there is not, want Angles")
+	fails(posenc.RotateInto(posenc.Angles{}, dst, nil, src), posenc.ErrConfig, "posenc.RotateInto: a is zero: from a nil Rotary or nil Rows, of a layer that there is not, or of rows whose Refill failed, want Angles")
 	fails(posenc.RotateInto(rotary.At(positions), V{Data: dst.Data, Heads: dst.Heads, HeadStride: 8, SequenceTokens: 3}, []int32{0, 1, 2}, src), posenc.ErrShape, "posenc.RotateInto: dst.SequenceTokens is 3, want 0")
 	fails(posenc.RotateInto(rotary.At(positions), dst, []int32{0, 1}, src), posenc.ErrLength, "posenc.RotateInto: slots has 2 elements, want 3")
 	fails(posenc.RotateInto(rotary.At(positions), V{Data: data[:24], Heads: 1}, nil, src), posenc.ErrShape, "posenc.RotateInto: dst.Heads is 1, want 2 as in src")
