@@ -3,9 +3,9 @@ package posenc
 import "github.com/go-posenc/posenc/internal/rope"
 
 // Angles says by which cosines and sines each token is rotated: the ones of its position
-// ([Rotary.At]), or a row of a cos/sin cache ([Rows.All], [Rows.At]). It refers to the
-// slice that it was made from, and what is rotated must share no memory with that slice. The
-// function that takes the Angles checks them.
+// ([Rotary.At], [Rotary.AtAxes]), or a row of a cos/sin cache ([Rows.All], [Rows.At],
+// [Rows.AtSome]). It refers to the slice that it was made from, and what is rotated must share no
+// memory with that slice. The function that takes the Angles checks them.
 type Angles rope.Angles
 
 // At returns the angles of positions: one for each token, in any order, repeated or negative. A

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // rotaryArgument is a Rotary of any kind, and what it was made of.
@@ -44,9 +44,9 @@ func (r *rotaryArgument) rows(positions []int32) (*posenc.Rows, error) {
 
 // rotaryOf returns a Rotary, whose tokens have one position or one on each axis; where any arguments
 // are wanted also nil and a zero one.
-func rotaryOf(a *testkit.Arguments) rotaryArgument { return rotaryFor(a, a.Yes()) }
+func rotaryOf(a *kit.Arguments) rotaryArgument { return rotaryFor(a, a.Yes()) }
 
-func rotaryFor(a *testkit.Arguments, onAxes bool) rotaryArgument {
+func rotaryFor(a *kit.Arguments, onAxes bool) rotaryArgument {
 	if a.Any() {
 		switch a.Below(16) {
 		case 0:
@@ -80,7 +80,7 @@ func rotaryFor(a *testkit.Arguments, onAxes bool) rotaryArgument {
 }
 
 // geometryOf returns a configuration of the slice of a head.
-func geometryOf(a *testkit.Arguments) posenc.RotaryConfig {
+func geometryOf(a *kit.Arguments) posenc.RotaryConfig {
 	pairs := 1 + a.Below(40)
 	if !a.Any() {
 		pairs = a.Length()
@@ -105,7 +105,7 @@ func geometryOf(a *testkit.Arguments) posenc.RotaryConfig {
 var hardPositions = []int32{-7, 33, 4096}
 
 // positionsOf returns positions of tokens for a Rotary.
-func positionsOf(a *testkit.Arguments, r *rotaryArgument) []int32 {
+func positionsOf(a *kit.Arguments, r *rotaryArgument) []int32 {
 	tokens := a.Tokens()
 	positions := a.Positions(r.axes * tokens)
 	if !a.Any() && r.axes > 1 {
@@ -117,7 +117,7 @@ func positionsOf(a *testkit.Arguments, r *rotaryArgument) []int32 {
 	if !a.Any() && a.Below(4) == 0 {
 		for i := range positions {
 			if a.R.IntN(4) == 0 {
-				positions[i] = testkit.OneOf(a.R, hardPositions)
+				positions[i] = kit.OneOf(a.R, hardPositions)
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func positionsOf(a *testkit.Arguments, r *rotaryArgument) []int32 {
 
 // likeText makes stretches of tokens those of text, with the same position on all axes,
 // or on some.
-func likeText(a *testkit.Arguments, positions []int32, axes, tokens int) {
+func likeText(a *kit.Arguments, positions []int32, axes, tokens int) {
 	for t := 0; t < tokens; {
 		n := min(1+a.R.IntN(40), tokens-t)
 		same := []int{1, 1, axes, a.R.IntN(axes) + 1}[a.R.IntN(4)]
@@ -139,8 +139,8 @@ func likeText(a *testkit.Arguments, positions []int32, axes, tokens int) {
 
 // axesOf returns a map of pairs to axes: sections, pairs in turn, axes without pairs, one
 // axis alone, now and then as many axes as there may be.
-func axesOf(a *testkit.Arguments, pairs int) []uint8 {
-	axes := testkit.Input[uint8](a, pairs)
+func axesOf(a *kit.Arguments, pairs int) []uint8 {
+	axes := kit.Input[uint8](a, pairs)
 	count := 1 + a.Below(4)
 	switch kind := a.Below(6); {
 	case kind < 2: // sections
@@ -172,11 +172,11 @@ func axesOf(a *testkit.Arguments, pairs int) []uint8 {
 
 // configOf returns a configuration that a Rotary takes; where any arguments are wanted
 // some field may be anything.
-func configOf(a *testkit.Arguments) posenc.RotaryConfig {
+func configOf(a *kit.Arguments) posenc.RotaryConfig {
 	cfg := geometryOf(a)
 	pairs := plainOf(cfg).rotaryDim / 2
 	cfg.Rounding = frequency.Rounding(a.Below(2))
-	cfg.InvFreq = testkit.LadderOf(pairs)
+	cfg.InvFreq = kit.LadderOf(pairs)
 	switch a.Below(8) {
 	case 0:
 		cfg.Axes = axesOf(a, pairs)
@@ -191,7 +191,7 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 		}
 	case 3:
 		if !a.Ordinary() {
-			cfg.InvFreq = testkit.RandomFrequencies(a.R, pairs, hardPositions, a.Yes())
+			cfg.InvFreq = kit.RandomFrequencies(a.R, pairs, hardPositions, a.Yes())
 		}
 	case 4:
 		cfg.AttentionFactor = []float64{1.2079441541679836, 0.1, 3e38, 1e-30}[a.Below(4)]
@@ -214,13 +214,13 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 	case 4:
 		cfg.Base = a.Real(1e4)
 	case 5:
-		cfg.InvFreq = testkit.Input[float64](a, pairs)
+		cfg.InvFreq = kit.Input[float64](a, pairs)
 	case 6:
 		cfg.AttentionFactor = a.Real(1.5)
 	case 7:
 		cfg.Rounding = frequency.Rounding(a.Next())
 	case 8:
-		cfg.Axes = testkit.Input[uint8](a, pairs)
+		cfg.Axes = kit.Input[uint8](a, pairs)
 	}
 	return cfg
 }
@@ -241,7 +241,7 @@ func (r *rotaryArgument) cosSin(positions []int32) (cos, sin []float32) {
 
 // takes reports whether the Rotary takes the positions.
 func takes[P int32 | float32](r *rotaryArgument, positions []P) bool {
-	return !r.zero && len(positions)%r.axes == 0 && testkit.AnglesInRange(testkit.FrequenciesOf(r.cfg), positions)
+	return !r.zero && len(positions)%r.axes == 0 && kit.AnglesInRange(kit.FrequenciesOf(r.cfg), positions)
 }
 
 // anglesArgument is Angles of any kind, and what is known of them.
@@ -257,12 +257,12 @@ type anglesArgument struct {
 
 // anglesOf returns the Angles of tokens: of positions, of rows of positions, and of
 // rows of a table of any type; where any arguments are wanted also zero ones.
-func anglesOf(a *testkit.Arguments) anglesArgument { return anyAngles(a, false) }
+func anglesOf(a *kit.Arguments) anglesArgument { return anyAngles(a, false) }
 
 // uniformAngles are anglesOf without rows for each head and tokens that do not rotate.
-func uniformAngles(a *testkit.Arguments) anglesArgument { return anyAngles(a, true) }
+func uniformAngles(a *kit.Arguments) anglesArgument { return anyAngles(a, true) }
 
-func anyAngles(a *testkit.Arguments, uniform bool) anglesArgument {
+func anyAngles(a *kit.Arguments, uniform bool) anglesArgument {
 	switch a.Below(8) {
 	case 0:
 		return tableAngles[float32](a, uniform)
@@ -286,7 +286,7 @@ func anyAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 		Angles: r.at(positions), headDim: p.headDim, tokens: len(positions) / r.axes,
 		right: func() bool { return takes(&r, positions) },
 		plain: func() plain { return p.with(r.cosSin(positions)) },
-		of:    func(tokens []int) posenc.Angles { return r.at(testkit.PickAxes(positions, r.axes, tokens)) },
+		of:    func(tokens []int) posenc.Angles { return r.at(kit.PickAxes(positions, r.axes, tokens)) },
 	}
 	if a.Rarely() {
 		n.Angles, n.right = posenc.Angles{}, func() bool { return false }
@@ -295,7 +295,7 @@ func anyAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 }
 
 // unrotatedAngles returns Angles of tokens that do not rotate.
-func unrotatedAngles(a *testkit.Arguments) anglesArgument {
+func unrotatedAngles(a *kit.Arguments) anglesArgument {
 	r, tokens := rotaryOf(a), a.Number(0, 30)
 	p := plainOf(r.cfg)
 	p.out = p.in
@@ -312,12 +312,12 @@ func unrotatedAngles(a *testkit.Arguments) anglesArgument {
 }
 
 // fractionalAngles returns Angles of positions that are not integers.
-func fractionalAngles(a *testkit.Arguments) anglesArgument {
+func fractionalAngles(a *kit.Arguments) anglesArgument {
 	r := rotaryOf(a)
 	for !a.Any() && r.cfg.XPos != nil {
 		r = rotaryOf(a)
 	}
-	positions := testkit.Slice[float32](a, r.axes*a.Tokens())
+	positions := kit.Slice[float32](a, r.axes*a.Tokens())
 	for i := range positions {
 		if !a.Any() || a.Yes() {
 			positions[i] = float32(a.R.NormFloat64() * math.Ldexp(1, a.R.IntN(12)-6))
@@ -329,19 +329,19 @@ func fractionalAngles(a *testkit.Arguments) anglesArgument {
 		right: func() bool { return r.cfg.XPos == nil && takes(&r, positions) },
 		plain: func() plain { return p.with(plainTables(r.cfg, positions, byGeneric)) },
 		of: func(tokens []int) posenc.Angles {
-			return r.atFractional(testkit.PickAxes(positions, r.axes, tokens))
+			return r.atFractional(kit.PickAxes(positions, r.axes, tokens))
 		},
-		shared: func(memory []byte) bool { return testkit.Share(memory, positions) },
+		shared: func(memory []byte) bool { return kit.Share(memory, positions) },
 	}
 }
 
 // taken sets which rows the tokens of n take.
-func (n *anglesArgument) taken(a *testkit.Arguments, uniform bool, rows *posenc.Rows, count int) (ids func() []int32) {
+func (n *anglesArgument) taken(a *kit.Arguments, uniform bool, rows *posenc.Rows, count int) (ids func() []int32) {
 	if a.Below(4) == 0 {
 		n.Angles, n.tokens = rows.All(), count
 		n.right = func() bool { return true }
 		n.of = func(tokens []int) posenc.Angles { return rows.At(numbers32(tokens)) }
-		return func() []int32 { return testkit.Sequence(count) }
+		return func() []int32 { return kit.Sequence(count) }
 	}
 	list := a.IDs(max(0, min(a.Tokens(), 64*count)), count)
 	some := !uniform && a.Below(3) == 0 // runs of tokens that do not rotate
@@ -358,7 +358,7 @@ func (n *anglesArgument) taken(a *testkit.Arguments, uniform bool, rows *posenc.
 	n.right = func() bool {
 		return !slices.ContainsFunc(list, func(id int32) bool { return id < 0 && !some || int(id) >= count })
 	}
-	n.of = func(tokens []int) posenc.Angles { return at(testkit.Pick(list, tokens)) }
+	n.of = func(tokens []int) posenc.Angles { return at(kit.Pick(list, tokens)) }
 	return func() []int32 { return list }
 }
 
@@ -377,7 +377,7 @@ func wrongAngles(angles posenc.Angles) anglesArgument {
 func (n *anglesArgument) shares(memory []byte) bool { return n.shared != nil && n.shared(memory) }
 
 // rowsAngles returns Angles of rows of positions.
-func rowsAngles(a *testkit.Arguments, uniform bool) anglesArgument {
+func rowsAngles(a *kit.Arguments, uniform bool) anglesArgument {
 	r := rotaryOf(a)
 	positions := positionsOf(a, &r)
 	if r.Rotary == nil {
@@ -398,13 +398,13 @@ func rowsAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 		for i, id := range ids() {
 			tokens[i], p.unrotated[i] = max(int(id), 0), id < 0
 		}
-		return p.with(r.cosSin(testkit.PickAxes(positions, r.axes, tokens)))
+		return p.with(r.cosSin(kit.PickAxes(positions, r.axes, tokens)))
 	}
 	return n
 }
 
 // tableOf returns a table for the slice of a head, in memory that may be written to.
-func tableOf[C posenc.Element](a *testkit.Arguments, uniform bool) (posenc.RowsConfig, posenc.Table[C]) {
+func tableOf[C posenc.Element](a *kit.Arguments, uniform bool) (posenc.RowsConfig, posenc.Table[C]) {
 	cfg := geometryOf(a)
 	t := posenc.Table[C]{FullWidth: a.Yes()}
 	pairs := plainOf(cfg).rotaryDim / 2
@@ -417,22 +417,22 @@ func tableOf[C posenc.Element](a *testkit.Arguments, uniform bool) (posenc.RowsC
 		heads = a.Number(0, 4)
 	}
 	rows, head := a.Below(12), width
-	width = testkit.Small(width, max(heads, 1))
+	width = kit.Small(width, max(heads, 1))
 	if a.Below(4) == 0 { // [rows][cos|sin]
 		t.Stride = 2 * width
-		t.Cos = testkit.Slice[C](a, a.Size(rows, t.Stride))
+		t.Cos = kit.Slice[C](a, a.Size(rows, t.Stride))
 		t.Sin = t.Cos[min(width, len(t.Cos)):]
 	} else if a.Yes() {
 		t.Stride = a.Number(width, 2*width+3)
 		n := a.Size(max(rows-1, 0), t.Stride) + a.Size(width)
-		t.Cos, t.Sin = testkit.Slice[C](a, n), testkit.Slice[C](a, n)
+		t.Cos, t.Sin = kit.Slice[C](a, n), kit.Slice[C](a, n)
 	} else {
-		t.Cos, t.Sin = testkit.Slice[C](a, a.Size(rows, width)), testkit.Slice[C](a, a.Size(rows, width))
+		t.Cos, t.Sin = kit.Slice[C](a, a.Size(rows, width)), kit.Slice[C](a, a.Size(rows, width))
 	}
 	equal := a.Below(6)
 	for row := 0; t.FullWidth && !a.Any() && heads == 0 && row+width <= len(t.Sin); row += max(t.Stride, head) {
 		for i := range pairs { // the halves of a row may be equal, or those of its cosines or sines
-			first, second := testkit.PairAt(plainOf(cfg).out, row, i, pairs)
+			first, second := kit.PairAt(plainOf(cfg).out, row, i, pairs)
 			if equal < 3 {
 				t.Cos[second] = t.Cos[first]
 			}
@@ -448,7 +448,7 @@ func tableOf[C posenc.Element](a *testkit.Arguments, uniform bool) (posenc.RowsC
 }
 
 // tableAngles returns Angles of rows of a table.
-func tableAngles[C posenc.Element](a *testkit.Arguments, uniform bool) anglesArgument {
+func tableAngles[C posenc.Element](a *kit.Arguments, uniform bool) anglesArgument {
 	cfg, t := tableOf[C](a, uniform)
 	rows, err := posenc.NewRows(cfg, t)
 	if err != nil {
@@ -456,7 +456,7 @@ func tableAngles[C posenc.Element](a *testkit.Arguments, uniform bool) anglesArg
 	}
 	n := anglesArgument{headDim: cfg.HeadDim, heads: cfg.Heads}
 	n.shared = func(memory []byte) bool {
-		return testkit.Share(memory, t.Cos) || testkit.Share(memory, t.Sin)
+		return kit.Share(memory, t.Cos) || kit.Share(memory, t.Sin)
 	}
 	ids := n.taken(a, uniform, rows, rows.Len())
 	p := plainOf(posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout})
@@ -466,14 +466,14 @@ func tableAngles[C posenc.Element](a *testkit.Arguments, uniform bool) anglesArg
 }
 
 // viewsOf returns views in place that the Angles are for, as far as arguments are right.
-func viewsOf[T posenc.Element](a *testkit.Arguments, angles *anglesArgument) []posenc.View[T] {
+func viewsOf[T posenc.Element](a *kit.Arguments, angles *anglesArgument) []posenc.View[T] {
 	if angles.heads == 0 || a.Rarely() {
-		return testkit.OutputViews[T](a, angles.tokens, angles.headDim)
+		return kit.OutputViews[T](a, angles.tokens, angles.headDim)
 	}
 	xs := make([]posenc.View[T], 1+a.Below(2))
 	for i := range xs {
-		xs[i] = testkit.ViewOfHeads[T](a, angles.tokens, angles.heads, angles.headDim)
-		testkit.WritesView(a, &xs[i], angles.tokens, angles.headDim)
+		xs[i] = kit.ViewOfHeads[T](a, angles.tokens, angles.heads, angles.headDim)
+		kit.WritesView(a, &xs[i], angles.tokens, angles.headDim)
 	}
 	return xs
 }
@@ -490,12 +490,12 @@ func viewsRight[T posenc.Element](xs []posenc.View[T], tokens, dim int) bool {
 	touched := map[*T]bool{}
 	for i := range xs {
 		v := &xs[i]
-		if !testkit.Allowed(v, tokens, dim, len(v.Data)) {
+		if !kit.Allowed(v, tokens, dim, len(v.Data)) {
 			return false
 		}
 		for t := range tokens {
 			for h := range v.Heads {
-				row := v.Data[testkit.RowAt(v, t, h, dim):][:dim]
+				row := v.Data[kit.RowAt(v, t, h, dim):][:dim]
 				for j := range row {
 					if touched[&row[j]] {
 						return false
@@ -516,7 +516,7 @@ var (
 )
 
 // digestGeometry returns a configuration of pairs, of whole heads or of a slice.
-func digestGeometry(d *testkit.Digest, layout posenc.Layout, pairs int) posenc.RotaryConfig {
+func digestGeometry(d *kit.Digest, layout posenc.Layout, pairs int) posenc.RotaryConfig {
 	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: layout}
 	if d.Below(2) == 0 {
 		cfg.RotaryDim, cfg.Offset = 2*pairs, d.Below(10)
@@ -526,7 +526,7 @@ func digestGeometry(d *testkit.Digest, layout posenc.Layout, pairs int) posenc.R
 }
 
 // digestConfig returns one with frequencies and a factor.
-func digestConfig(d *testkit.Digest, layout posenc.Layout, rounding frequency.Rounding, pairs int) posenc.RotaryConfig {
+func digestConfig(d *kit.Digest, layout posenc.Layout, rounding frequency.Rounding, pairs int) posenc.RotaryConfig {
 	cfg := digestGeometry(d, layout, pairs)
 	cfg.Rounding, cfg.InvFreq = rounding, d.Frequencies(pairs)
 	cfg.AttentionFactor = []float64{0, 0, 1.2079441541679836, 0x1.8p-70}[d.Below(4)]
@@ -534,7 +534,7 @@ func digestConfig(d *testkit.Digest, layout posenc.Layout, rounding frequency.Ro
 }
 
 // digestAxisMaps are maps of 32 pairs.
-func digestAxisMaps(d *testkit.Digest) [][]uint8 {
+func digestAxisMaps(d *kit.Digest) [][]uint8 {
 	sections, err := frequency.Sections(8, 12, 12)
 	d.Must(err)
 	interleaved, err := frequency.InterleavedSections(frequency.ImageSections{Time: 12, Height: 10, Width: 10})

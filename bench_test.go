@@ -13,8 +13,8 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/measure"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
+	"github.com/go-posenc/posenc/internal/test/measure"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
@@ -22,22 +22,22 @@ import (
 
 // measured returns a Rotary of Llama 3's base.
 func measured(dim int, layout posenc.Layout) *posenc.Rotary {
-	return testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: layout, Base: 500000})
+	return kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: layout, Base: 500000})
 }
 
 // ones returns heads of ones that start on a cache line.
 func ones[T posenc.Element](tokens, heads, dim int) posenc.View[T] {
 	n := tokens * heads * dim
-	data := unsafe.Slice((*T)(unsafe.Pointer(&testkit.Aligned(n)[0])), n) // room for float32
+	data := unsafe.Slice((*T)(unsafe.Pointer(&kit.Aligned(n)[0])), n) // room for float32
 	for i := range data {
-		data[i] = testkit.Narrow[T](1)
+		data[i] = kit.Narrow[T](1)
 	}
 	return posenc.View[T]{Data: data, Heads: heads}
 }
 
 // runEach runs a benchmark of a name on every implementation.
 func runEach(b *testing.B, name string, run func(b *testing.B)) {
-	b.Run(name, func(b *testing.B) { testkit.BenchmarkEach(b, run) })
+	b.Run(name, func(b *testing.B) { kit.BenchmarkEach(b, run) })
 }
 
 // BenchmarkRotate measures whole calls: rows made on the fly, Q and K rotated.
@@ -48,9 +48,9 @@ func BenchmarkRotate(b *testing.B) {
 		{512, 32, 8, 128},  // prefill
 		{4096, 32, 8, 128}, // long prefill
 	} {
-		for _, layout := range testkit.Layouts {
+		for _, layout := range kit.Layouts {
 			runEach(b, fmt.Sprintf("layout=%s/tokens=%d/heads=%d+%d/dim=%d/dtype=f32", layout, shape.tokens, shape.heads, shape.keyHeads, shape.dim), func(b *testing.B) {
-				r, positions := measured(shape.dim, layout), testkit.Sequence(shape.tokens)
+				r, positions := measured(shape.dim, layout), kit.Sequence(shape.tokens)
 				q, k := ones[float32](shape.tokens, shape.heads, shape.dim), ones[float32](shape.tokens, shape.keyHeads, shape.dim)
 				b.SetBytes(int64(4 * (len(q.Data) + len(k.Data))))
 				b.ReportAllocs()
@@ -67,7 +67,7 @@ func BenchmarkRotate(b *testing.B) {
 func BenchmarkOneToken(b *testing.B) {
 	const heads, keyHeads, dim, slots = 32, 8, 128, 64
 	r, position := measured(dim, posenc.HalfSplit), []int32{4321}
-	rows, slot := testkit.Must(r.Rows(position)), []int32{5}
+	rows, slot := kit.Must(r.Rows(position)), []int32{5}
 	packed := []V{ones[float32](1, heads, dim), ones[float32](1, keyHeads, dim)}
 	qkv := ones[float32](1, heads+2*keyHeads, dim).Data
 	mixed := []V{
@@ -102,7 +102,7 @@ func BenchmarkOneToken(b *testing.B) {
 		}},
 	} {
 		runEach(b, c.name, func(b *testing.B) {
-			testkit.NoError(b, c.run())
+			kit.NoError(b, c.run())
 			b.ReportAllocs()
 			for b.Loop() {
 				c.run()
@@ -120,12 +120,12 @@ func BenchmarkRotateByAxes(b *testing.B) {
 		image[t], image[tokens+t], image[2*tokens+t] = 100, int32(100+t/width), int32(100+t%width)
 	}
 	for name, axes := range map[string][]uint8{
-		"sections":    testkit.Must(frequency.Sections(16, 24, 24)),
-		"interleaved": testkit.Must(frequency.InterleavedSections(frequency.ImageSections{Time: 24, Height: 20, Width: 20})),
+		"sections":    kit.Must(frequency.Sections(16, 24, 24)),
+		"interleaved": kit.Must(frequency.InterleavedSections(frequency.ImageSections{Time: 24, Height: 20, Width: 20})),
 	} {
 		runEach(b, "map="+name, func(b *testing.B) {
-			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 1e6, Axes: axes})
-			plain, positions := measured(128, posenc.HalfSplit), testkit.Sequence(tokens)
+			r := kit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit, Base: 1e6, Axes: axes})
+			plain, positions := measured(128, posenc.HalfSplit), kit.Sequence(tokens)
 			q, k := ones[float32](tokens, 28, 128), ones[float32](tokens, 4, 128)
 			measure.Against(b, "of-plain", func() { posenc.Rotate(r.AtAxes(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
 		})
@@ -136,7 +136,7 @@ func BenchmarkRotateByAxes(b *testing.B) {
 // alone (kernels) and the cosines and sines alone (row), the check of the views (check), and
 // whole calls by Rows.All and by Rotary.At.
 func BenchmarkRotateParts(b *testing.B) {
-	for _, layout := range testkit.Layouts {
+	for _, layout := range kit.Layouts {
 		for _, tokens := range []int{1, 64, 512} {
 			runEach(b, fmt.Sprintf("layout=%s/tokens=%d", layout, tokens), func(b *testing.B) { benchmarkRotateParts(b, layout, tokens) })
 		}
@@ -150,8 +150,8 @@ func benchmarkRotateParts(b *testing.B, layout posenc.Layout, tokens int) {
 		positions[t] = 4321 + int32(t) // the sines of position 0 are a case of their own
 	}
 	views := []posenc.View[float32]{ones[float32](tokens, 32, dim), ones[float32](tokens, 8, dim)}
-	rows := testkit.Must(r.Rows(positions))
-	cos, sin := testkit.Aligned(tokens*pairs), testkit.Aligned(tokens*pairs)
+	rows := kit.Must(r.Rows(positions))
+	cos, sin := kit.Aligned(tokens*pairs), kit.Aligned(tokens*pairs)
 	grids := []view.View[float32]{view.View[float32](views[0]), view.View[float32](views[1])}
 	rotateRows := func() error {
 		for _, v := range views {
@@ -184,7 +184,7 @@ func benchmarkRotateParts(b *testing.B, layout posenc.Layout, tokens int) {
 	}
 	samples := map[string][]float64{}
 	for b.Loop() {
-		for i, ns := range testkit.Must(measure.Medians(parts, 15)) {
+		for i, ns := range kit.Must(measure.Medians(parts, 15)) {
 			samples[parts[i].Name] = append(samples[parts[i].Name], ns/float64(tokens))
 		}
 	}
@@ -197,9 +197,9 @@ func benchmarkRotateParts(b *testing.B, layout posenc.Layout, tokens int) {
 // BenchmarkRotateByRows reports decoding with rows that all layers share against
 // decoding with rows made on the fly.
 func BenchmarkRotateByRows(b *testing.B) {
-	testkit.BenchmarkEach(b, func(b *testing.B) {
+	kit.BenchmarkEach(b, func(b *testing.B) {
 		r, position := measured(128, posenc.HalfSplit), []int32{4321}
-		rows := testkit.Must(r.Rows(position))
+		rows := kit.Must(r.Rows(position))
 		q, k := ones[float32](1, 32, 128), ones[float32](1, 8, 128)
 		measure.Against(b, "x-on-the-fly", func() { posenc.Rotate(rows.All(), q, k) }, func() { posenc.Rotate(r.At(position), q, k) })
 	})
@@ -217,8 +217,8 @@ func benchmarkFusedAgainstSteps[T posenc.Element](b *testing.B) {
 	const heads, dim = 32, 128
 	for _, tokens := range []int{1, 512, 4096} { // decode, prefill, long prefill
 		runEach(b, fmt.Sprintf("tokens=%d/heads=%d/dim=%d", tokens, heads, dim), func(b *testing.B) {
-			r, positions := measured(dim, posenc.HalfSplit), testkit.Sequence(tokens)
-			norm, x := mustNorm(testkit.Aligned(dim), 1e-6, false), ones[T](tokens, heads, dim)
+			r, positions := measured(dim, posenc.HalfSplit), kit.Sequence(tokens)
+			norm, x := mustNorm(kit.Aligned(dim), 1e-6, false), ones[T](tokens, heads, dim)
 			measure.Against(b, "x-steps",
 				func() { posenc.RotateFused(r.At(positions), posenc.FusedView[T]{View: x, Norm: norm}) },
 				func() {
@@ -234,7 +234,7 @@ func benchmarkFusedAgainstSteps[T posenc.Element](b *testing.B) {
 func BenchmarkRotateInto(b *testing.B) {
 	for _, tokens := range []int{2048, 16384} {
 		runEach(b, fmt.Sprintf("tokens=%d/heads=8/dim=128", tokens), func(b *testing.B) {
-			r, positions := measured(128, posenc.HalfSplit), testkit.Sequence(tokens)
+			r, positions := measured(128, posenc.HalfSplit), kit.Sequence(tokens)
 			key, dst, half := ones[float32](tokens, 8, 128), ones[float32](tokens, 8, 128), ones[posenc.Float16](tokens, 8, 128)
 			b.Run("to=f32", func(b *testing.B) {
 				measure.Against(b, "x-rotate-and-copy",
@@ -254,10 +254,10 @@ func BenchmarkRotateInto(b *testing.B) {
 // BenchmarkShift reports shifting cached keys by one delta as a share of the
 // speed of rotating them.
 func BenchmarkShift(b *testing.B) {
-	testkit.BenchmarkEach(b, func(b *testing.B) {
-		r, positions, key := measured(128, posenc.HalfSplit), testkit.Sequence(2048), ones[float32](2048, 8, 128)
+	kit.BenchmarkEach(b, func(b *testing.B) {
+		r, positions, key := measured(128, posenc.HalfSplit), kit.Sequence(2048), ones[float32](2048, 8, 128)
 		deltas := make([]int32, len(positions))
-		testkit.CountFrom(deltas, -256, 0)
+		kit.CountFrom(deltas, -256, 0)
 		measure.Against(b, "of-rotate", func() { posenc.Shift(r.At(deltas), key) }, func() { posenc.Rotate(r.At(positions), key) })
 	})
 }
@@ -285,10 +285,10 @@ func benchmarkIntoQuantized[D posenc.Quantized](b *testing.B, format string, sca
 	for _, tokens := range []int{1, 32, 512, 16384} {
 		for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
 			runEach(b, fmt.Sprintf("to=%s/tokens=%d/heads=%d/dim=%d/layout=%s", format, tokens, heads, dim, layout), func(b *testing.B) {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Base: 500000, Layout: layout})
-				rows := testkit.Must(r.Rows(testkit.Sequence(tokens)))
+				r := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Base: 500000, Layout: layout})
+				rows := kit.Must(r.Rows(kit.Sequence(tokens)))
 				n := tokens * heads * dim
-				src, inPlace := testkit.Aligned(n), testkit.Aligned(n)
+				src, inPlace := kit.Aligned(n), kit.Aligned(n)
 				for i := range src {
 					src[i], inPlace[i] = float32(i%251)/128-1, float32(i%251)/128-1
 				}
@@ -339,15 +339,15 @@ func benchmarkIntoLatent[S posenc.Element](b *testing.B, kind, format, rule stri
 		if dim < numbers {
 			x.Latent = posenc.View[S]{Data: benchmarkNumbers[S](tokens * (numbers - dim)), Heads: 1}
 		}
-		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 64, Offset: dim - 64, Layout: posenc.Interleaved})
-		rows := testkit.Must(r.Rows(testkit.Sequence(tokens)))
-		heads := testkit.Must(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.Interleaved}).Rows(testkit.Sequence(tokens)))
+		r := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 64, Offset: dim - 64, Layout: posenc.Interleaved})
+		rows := kit.Must(r.Rows(kit.Sequence(tokens)))
+		heads := kit.Must(kit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.Interleaved}).Rows(kit.Sequence(tokens)))
 		into := posenc.IntoQuantized[posenc.E4M3, S]{
 			Dst: cacheFor[posenc.E4M3](tokens, numbers/64, 64, 0, 0),
 			Src: posenc.View[S]{Data: benchmarkNumbers[S](tokens * numbers), Heads: numbers / 64},
 		}
-		testkit.NoError(b, posenc.RotateIntoLatent(rows.All(), nil, x))
-		testkit.NoError(b, posenc.RotateIntoQuantized(heads.All(), nil, into))
+		kit.NoError(b, posenc.RotateIntoLatent(rows.All(), nil, x))
+		kit.NoError(b, posenc.RotateIntoQuantized(heads.All(), nil, into))
 		measure.Against(b, "of-quantized", func() { posenc.RotateIntoLatent(rows.All(), nil, x) }, func() { posenc.RotateIntoQuantized(heads.All(), nil, into) })
 	})
 }
@@ -355,7 +355,7 @@ func benchmarkIntoLatent[S posenc.Element](b *testing.B, kind, format, rule stri
 func benchmarkNumbers[S posenc.Element](n int) []S {
 	list := make([]S, n)
 	for i := range list {
-		list[i] = testkit.Narrow[S](float32(i%251)/128 - 1)
+		list[i] = kit.Narrow[S](float32(i%251)/128 - 1)
 	}
 	return list
 }
@@ -367,12 +367,12 @@ func BenchmarkDequantizeLatent(b *testing.B) {
 			runEach(b, fmt.Sprintf("from=%s/rule=%s/tokens=%d", f.format, f.rule, tokens), func(b *testing.B) {
 				cache := latentOf(f.format, f.rule, tokens)
 				n := tokens * latentShapes[cache.Format].numbers
-				to, from, read := testkit.Aligned(n), testkit.Aligned(n), testkit.Aligned(n)
+				to, from, read := kit.Aligned(n), kit.Aligned(n), kit.Aligned(n)
 				for i := range cache.Data { // no code, scale or number is subnormal
 					cache.Data[i] = byte(0x38 + i%7)
 				}
 				dst := posenc.View[float32]{Data: read, Heads: 1}
-				testkit.NoError(b, posenc.DequantizeLatent(dst, cache, posenc.DequantizeOptions{Tokens: tokens}))
+				kit.NoError(b, posenc.DequantizeLatent(dst, cache, posenc.DequantizeOptions{Tokens: tokens}))
 				measure.Against(b, "of-copy", func() { posenc.DequantizeLatent(dst, cache, posenc.DequantizeOptions{Tokens: tokens}) }, func() { copy(to, from) })
 			})
 		}
@@ -385,8 +385,8 @@ func BenchmarkDequantizeLatent(b *testing.B) {
 // buckets of Go's own histogram; "idle" is the same without the other goroutine.
 func BenchmarkStopTheWorld(b *testing.B) {
 	const tokens = 1 << 14
-	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit}))
-	positions := testkit.Sequence(tokens)
+	r := kit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit}))
+	positions := kit.Sequence(tokens)
 	cos, sin, angles := make([]float32, 64*tokens), make([]float32, 64*tokens), make([]float32, 64*tokens)
 	x := posenc.View[float32]{Data: make([]float32, 128*8*tokens), Heads: 8}
 	for _, work := range []struct {

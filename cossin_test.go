@@ -13,21 +13,21 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/exhaustive"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
 func TestCosSinErrors(t *testing.T) {
 	memory, angles := make([]float32, 64), make([]float32, 12)
 	cos, sin := memory[:12], memory[12:24]
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit})
-	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40, 0, 2}})
+	rotary := kit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit})
+	fast := kit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40, 0, 2}})
 	var none *posenc.Rotary
 	positions, invFreq := []int32{1, 2, 3}, []float64{1, 2, 3, 4}
 	integers, wide := wordsOf[int32](memory), wordsOf[float64](memory)
 	nan, inf := math.NaN(), math.Inf(1)
-	fails := testkit.Failures(t, memory)
+	fails := kit.Failures(t, memory)
 	// The checks of the tables are the same everywhere: 3 rows of 4, or 12 angles.
 	for function, call := range map[string]func(cos, sin []float32) error{
 		"CosSin":        func(cos, sin []float32) error { return posenc.CosSin(cos, sin, positions, invFreq) },
@@ -52,7 +52,7 @@ func TestCosSinErrors(t *testing.T) {
 	fails(posenc.CosSin(cos, sin, positions, wide[11:15]), posenc.ErrOverlap, "posenc.CosSin: sin is sharing memory with invFreq")
 	fails(posenc.CosSin(nil, nil, make([]int32, 1<<16), make([]float64, 1<<16)), posenc.ErrLength, "posenc.CosSin: cos has 0 elements") // more than 32 bits count
 	fails(posenc.CosSinAngles(cos, sin, memory[11:23]), posenc.ErrOverlap, "posenc.CosSinAngles: cos is sharing memory with angles")
-	testkit.NoError(t,
+	kit.NoError(t,
 		posenc.CosSin(nil, nil, nil, nil), posenc.CosSin(nil, nil, nil, invFreq), posenc.CosSin(nil, nil, positions, nil),
 		rotary.CosSin(nil, nil, nil), posenc.CosSinAngles(nil, nil, nil), posenc.CosSinAngles(cos, sin, memory[24:36]),
 		fast.CosSin(cos, sin, []int32{1023, -1023, 0}), posenc.CosSin(cos[:2], sin[:2], []int32{math.MinInt32}, []float64{0x1.fffffp17, 0}),
@@ -60,12 +60,12 @@ func TestCosSinErrors(t *testing.T) {
 }
 
 func TestFractionalErrors(t *testing.T) {
-	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
+	r := kit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
-	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
-	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{0, 1}})
+	decaying := kit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
+	axes := kit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{0, 1}})
 	memory := make([]float32, 16)
-	fails := testkit.Failures(t, memory)
+	fails := kit.Failures(t, memory)
 	fails((*posenc.Rotary)(nil).CosSinFractional(nil, nil, nil), posenc.ErrConfig, "posenc.Rotary.CosSinFractional: ")
 	fails(new(posenc.Rotary).CosSinFractional(nil, nil, nil), posenc.ErrConfig, "posenc.Rotary.CosSinFractional: ")
 	fails(decaying.CosSinFractional(memory[:2], memory[2:4], memory[4:5]), posenc.ErrConfig, "posenc.Rotary.CosSinFractional: ")
@@ -78,7 +78,7 @@ func TestFractionalErrors(t *testing.T) {
 	fails(r.CosSinFractional(memory[:2], memory[1:3], []float32{1}), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[2:4], memory[3:4]), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")
 	x := V{Data: memory[:4], Heads: 1}
-	fails(posenc.Rotate((*posenc.Rotary)(nil).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is zero, from a nil Rotary")
+	fails(posenc.Rotate((*posenc.Rotary)(nil).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is zero: from a nil Rotary")
 	fails(posenc.Rotate(new(posenc.Rotary).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from a zero Rotary")
 	fails(posenc.Rotate(decaying.AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is from fractional positions and a Rotary with XPos, want a Rotary without XPos")
 	fails(posenc.Rotate(axes.AtFractionalAxes([]float32{1}), x), posenc.ErrLength, "posenc.Rotate: positions has 1 element, want a multiple of 2")
@@ -91,24 +91,24 @@ func TestFractionalErrors(t *testing.T) {
 	if err := posenc.RotateInto(r.AtFractional(memory[3:4]), x, nil, V{Data: memory[8:12], Heads: 1}); !errors.Is(err, posenc.ErrOverlap) {
 		t.Errorf("positions among the elements of dst: %v", err)
 	}
-	testkit.NoError(t, r.CosSinFractional(memory[:2], memory[2:4], []float32{-0x1p31}))
+	kit.NoError(t, r.CosSinFractional(memory[:2], memory[2:4], []float32{-0x1p31}))
 }
 
 // From the largest position to the least is no step of 1: rows are those of single tokens.
 func TestAxesBeyondInt32(t *testing.T) {
 	const tokens, pairs = 40, 8
-	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 0, 1, 0, 1, 0, 1}})
+	r := kit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 0, 1, 0, 1, 0, 1}})
 	for before := range tokens {
 		positions := make([]int32, 2*tokens)
 		for i := range tokens {
 			positions[i] = int32(uint32(math.MaxInt32) - uint32(before) + uint32(i))
 		}
 		var cos, sin [tokens * pairs]float32
-		testkit.NoError(t, r.CosSinAxes(cos[:], sin[:], positions))
+		kit.NoError(t, r.CosSinAxes(cos[:], sin[:], positions))
 		for i := range tokens {
 			var c, s [pairs]float32
-			testkit.NoError(t, r.CosSinAxes(c[:], s[:], []int32{positions[i], 0}))
-			if !testkit.SameBits(cos[i*pairs:][:pairs], c[:]) || !testkit.SameBits(sin[i*pairs:][:pairs], s[:]) {
+			kit.NoError(t, r.CosSinAxes(c[:], s[:], []int32{positions[i], 0}))
+			if !kit.SameBits(cos[i*pairs:][:pairs], c[:]) || !kit.SameBits(sin[i*pairs:][:pairs], s[:]) {
 				t.Fatalf("position %d is row %d: cos %v and sin %v, alone %v and %v", positions[i], i, cos[i*pairs:][:pairs], sin[i*pairs:][:pairs], c, s)
 			}
 		}
@@ -117,10 +117,10 @@ func TestAxesBeyondInt32(t *testing.T) {
 
 func TestAxesErrors(t *testing.T) {
 	data := make([]float32, 64)
-	three := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 2, 0, 2}}) // axis 1 without pairs
-	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
-	all := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{255, 0}})
-	fails := testkit.Failures(t, data)
+	three := kit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 2, 0, 2}}) // axis 1 without pairs
+	fast := kit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
+	all := kit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Axes: []uint8{255, 0}})
+	fails := kit.Failures(t, data)
 	fails(posenc.Rotate(three.AtAxes(nil), V{Data: data[:8], Heads: 1}), posenc.ErrLength, "posenc.Rotate: xs[0].Data has 8 elements")
 	fails(posenc.Rotate(three.AtAxes(make([]int32, 3)), V{Data: data[:24], Heads: 1}), posenc.ErrLength, "xs[0].Data has 24 elements", "8 for 1 token of")
 	fails(posenc.Rotate(fast.AtAxes([]int32{1, 5, 7, 1024}), V{Data: data[:8], Heads: 1}), posenc.ErrPosition, "posenc.Rotate: positions[3] is 1024", "1023")
@@ -133,9 +133,9 @@ func TestAxesErrors(t *testing.T) {
 		fails(posenc.ShiftQuantized(three.AtAxes(positions), keys), posenc.ErrLength, "posenc.ShiftQuantized: deltas has", "a multiple of 3")
 		fails(three.CosSinAxes(data[:4*n], data[4*n:8*n], positions), posenc.ErrLength, "posenc.Rotary.CosSinAxes: "+says)
 		fails(three.CosSinFractionalAxes(data[:4*n], data[4*n:8*n], make([]float32, n)), posenc.ErrLength, "posenc.Rotary.CosSinFractionalAxes: "+says)
-		fails(testkit.Made(three.RowsAxes(positions)), posenc.ErrLength, "posenc.Rotary.RowsAxes: "+says)
-		fails(testkit.Must(three.RowsAxes(nil)).RefillAxes(positions), posenc.ErrLength, "posenc.Rows.RefillAxes: "+says)
-		fails(testkit.Made(three.RebaseRows(three.AtAxes(positions))), posenc.ErrLength, "posenc.Rotary.RebaseRows: "+says)
+		fails(kit.Made(three.RowsAxes(positions)), posenc.ErrLength, "posenc.Rotary.RowsAxes: "+says)
+		fails(kit.Must(three.RowsAxes(nil)).RefillAxes(positions), posenc.ErrLength, "posenc.Rows.RefillAxes: "+says)
+		fails(kit.Made(three.RebaseRows(three.AtAxes(positions))), posenc.ErrLength, "posenc.Rotary.RebaseRows: "+says)
 	}
 	fails(posenc.Rotate(all.AtAxes(make([]int32, 255)), V{Data: data[:4], Heads: 1}), posenc.ErrLength, "a multiple of 256")
 	for says, cfg := range map[string]posenc.RotaryConfig{
@@ -143,9 +143,9 @@ func TestAxesErrors(t *testing.T) {
 		"cfg.Axes has 4 elements, want nil or RotaryDim/2 = 2": {HeadDim: 8, RotaryDim: 4, Layout: posenc.HalfSplit, Axes: make([]uint8, 4)},
 		"cfg.RotaryDim is 2050, want at most 2048":             {HeadDim: 3000, RotaryDim: 2050, Layout: posenc.HalfSplit, Axes: make([]uint8, 1025)},
 	} {
-		fails(testkit.Made(posenc.NewRotary(cfg)), posenc.ErrConfig, "posenc.NewRotary: "+says)
+		fails(kit.Made(posenc.NewRotary(cfg)), posenc.ErrConfig, "posenc.NewRotary: "+says)
 	}
-	testkit.NoError(t, all.CosSinAxes(data[:2], data[2:4], make([]int32, 256)), posenc.Rotate(fast.AtAxes([]int32{math.MaxInt32 >> 21, -1023}), V{Data: data[:4], Heads: 1}))
+	kit.NoError(t, all.CosSinAxes(data[:2], data[2:4], make([]int32, 256)), posenc.Rotate(fast.AtAxes([]int32{math.MaxInt32 >> 21, -1023}), V{Data: data[:4], Heads: 1}))
 }
 
 // Factors in the middle between two float32 and next to it, by mpmath at 400 bits, and next to the
@@ -173,13 +173,13 @@ func TestXPosRounds(t *testing.T) {
 	} {
 		for _, keys := range []bool{false, true} {
 			const center = -3
-			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: tt.dim, Layout: posenc.HalfSplit, InvFreq: make([]float64, tt.dim/2), XPos: &posenc.XPos{ScaleBase: tt.scaleBase, Center: center, Keys: keys}})
+			r := kit.MustRotary(posenc.RotaryConfig{HeadDim: tt.dim, Layout: posenc.HalfSplit, InvFreq: make([]float64, tt.dim/2), XPos: &posenc.XPos{ScaleBase: tt.scaleBase, Center: center, Keys: keys}})
 			position := center + tt.distance
 			if keys {
 				position = center - tt.distance
 			}
 			cos, sin := make([]float32, tt.dim/2), make([]float32, tt.dim/2)
-			testkit.NoError(t, r.CosSin(cos, sin, []int32{position}))
+			kit.NoError(t, r.CosSin(cos, sin, []int32{position}))
 			if got := cos[tt.pair]; !(got >= tt.least && got <= tt.most) {
 				t.Errorf("%+v, keys %t: %x", tt, keys, got)
 			}
@@ -188,7 +188,7 @@ func TestXPosRounds(t *testing.T) {
 }
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "CosSin", Times: 4, NonTemporal: true, Call: cosSinCall, Digests: cosSinDigests,
+	_ = kit.Register(kit.Case{Function: "CosSin", Times: 4, NonTemporal: true, Call: cosSinCall, Digests: cosSinDigests,
 		OnStack: func() error {
 			const rows = 2 * kernels.ShiftedRows
 			var cos, sin [max(rows, 160)]float32
@@ -198,10 +198,10 @@ var (
 		},
 		Long: func() error {
 			cos, sin := make([]float32, 64*300), make([]float32, 64*300)
-			return posenc.CosSin(cos, sin, testkit.Sequence(300), make([]float64, 64))
+			return posenc.CosSin(cos, sin, kit.Sequence(300), make([]float64, 64))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "CosSinAngles", Call: cosSinAnglesCall, Digests: digestOf("CosSinAngles", digestCosSinAngles), CallElements: kernels.MaxCallAngles,
+	_ = kit.Register(kit.Case{Function: "CosSinAngles", Call: cosSinAnglesCall, Digests: digestOf("CosSinAngles", digestCosSinAngles), CallElements: kernels.MaxCallAngles,
 		OnStack: func() error {
 			var cos, sin [9]float32
 			angles := [9]float32{1, 2, 0x1p60, float32(math.Inf(1)), 4, 5, 6, 7, 8}
@@ -211,7 +211,7 @@ var (
 			return posenc.CosSinAngles(make([]float32, 64*300), make([]float32, 64*300), make([]float32, 64*300))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSin", NonTemporal: true, Call: rotaryCosSinCall, Digests: rotaryCosSinDigests, Times: 2,
+	_ = kit.Register(kit.Case{Function: "Rotary.CosSin", NonTemporal: true, Call: rotaryCosSinCall, Digests: rotaryCosSinDigests, Times: 2,
 		OnStack: func() error {
 			var cos, sin [80]float32
 			positions := [10]int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
@@ -219,22 +219,22 @@ var (
 		},
 		Long: func() error {
 			return longCosSin(func(r *posenc.Rotary, cos, sin []float32, tokens int) error {
-				return r.CosSin(cos, sin, testkit.Sequence(tokens))
+				return r.CosSin(cos, sin, kit.Sequence(tokens))
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSinAxes", NonTemporal: true, Call: rotaryCosSinAxesCall, Digests: rotaryCosSinAxesDigests, Times: 2,
+	_ = kit.Register(kit.Case{Function: "Rotary.CosSinAxes", NonTemporal: true, Call: rotaryCosSinAxesCall, Digests: rotaryCosSinAxesDigests, Times: 2,
 		OnStack: func() error {
 			var cos, sin [8]float32
 			return stackRotary().CosSinAxes(cos[:], sin[:], []int32{77})
 		},
 		Long: func() error {
 			return longCosSin(func(r *posenc.Rotary, cos, sin []float32, tokens int) error {
-				return r.CosSinAxes(cos, sin, testkit.Sequence(tokens))
+				return r.CosSinAxes(cos, sin, kit.Sequence(tokens))
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSinFractionalAxes", Call: fractionalAxesCall, NoDigest: true,
+	_ = kit.Register(kit.Case{Function: "Rotary.CosSinFractionalAxes", Call: fractionalAxesCall, NoDigest: true,
 		OnStack: func() error {
 			var cos, sin [8]float32
 			return stackRotary().CosSinFractionalAxes(cos[:], sin[:], []float32{0.5})
@@ -245,7 +245,7 @@ var (
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSinFractional", Call: fractionalCall, Digests: fractionalDigests, Times: 4,
+	_ = kit.Register(kit.Case{Function: "Rotary.CosSinFractional", Call: fractionalCall, Digests: fractionalDigests, Times: 4,
 		OnStack: func() error {
 			var cos, sin [8]float32
 			return stackRotary().CosSinFractional(cos[:], sin[:], []float32{0.5})
@@ -262,7 +262,7 @@ var (
 func apart(memory ...[]byte) bool {
 	for i := range memory {
 		for j := range i {
-			if testkit.Share(memory[i], memory[j]) {
+			if kit.Share(memory[i], memory[j]) {
 				return false
 			}
 		}
@@ -272,14 +272,14 @@ func apart(memory ...[]byte) bool {
 
 // tableCall is a call that writes the rows of positions [axes][tokens]. few reports whether plain
 // may take its time.
-func tableCall[P int32 | float32](a *testkit.Arguments, positions []P, axes, pairs int, write func(cos, sin []float32, positions []P) error, right func() bool, plain func(few bool) (cos, sin []float32)) testkit.Call {
+func tableCall[P int32 | float32](a *kit.Arguments, positions []P, axes, pairs int, write func(cos, sin []float32, positions []P) error, right func() bool, plain func(few bool) (cos, sin []float32)) kit.Call {
 	tokens := len(positions) / axes
 	n := a.Size(tokens, pairs)
-	cos, sin := testkit.Output[float32](a, n), testkit.Output[float32](a, n)
-	return testkit.Call{
+	cos, sin := kit.Output[float32](a, n), kit.Output[float32](a, n)
+	return kit.Call{
 		Run: func() error { return write(cos, sin, positions) },
 		Right: func() bool {
-			return right() && len(cos) == tokens*pairs && len(sin) == len(cos) && apart(testkit.BytesOf(cos), testkit.BytesOf(sin), testkit.BytesOf(positions))
+			return right() && len(cos) == tokens*pairs && len(sin) == len(cos) && apart(kit.BytesOf(cos), kit.BytesOf(sin), kit.BytesOf(positions))
 		},
 		Want: func() {
 			if len(cos) > 0 {
@@ -288,8 +288,8 @@ func tableCall[P int32 | float32](a *testkit.Arguments, positions []P, axes, pai
 				copy(sin, s)
 			}
 		},
-		Parts: testkit.RowParts([][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
-			return write(x[0], x[1], testkit.PickAxes(positions, axes, tokens))
+		Parts: kit.RowParts([][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
+			return write(x[0], x[1], kit.PickAxes(positions, axes, tokens))
 		}),
 	}
 }
@@ -302,38 +302,38 @@ func defined[P int32 | float32](cfg posenc.RotaryConfig, positions []P, few bool
 	return plainTables(cfg, positions, byGeneric)
 }
 
-func cosSinCall(a *testkit.Arguments) testkit.Call {
+func cosSinCall(a *kit.Arguments) kit.Call {
 	tokens, pairs := a.Tokens(), a.Below(80)
 	if !a.Any() {
 		pairs = a.Length() * min(a.Below(20), 1)
 	}
 	positions := a.Positions(tokens)
-	invFreq := testkit.Input[float64](a, pairs)
+	invFreq := kit.Input[float64](a, pairs)
 	switch kind := a.Below(4); {
 	case !a.Any() && !a.Ordinary() && kind < 2:
-		copy(invFreq, testkit.RandomFrequencies(a.R, pairs, append(positions, 1), kind == 0))
+		copy(invFreq, kit.RandomFrequencies(a.R, pairs, append(positions, 1), kind == 0))
 	case !a.Any() || kind > 0:
-		copy(invFreq, testkit.LadderOf(pairs))
+		copy(invFreq, kit.LadderOf(pairs))
 	}
 	write := func(cos, sin []float32, positions []int32) error { return posenc.CosSin(cos, sin, positions, invFreq) }
 	return tableCall(a, positions, 1, len(invFreq), write,
 		func() bool {
-			return testkit.AnglesInRange(invFreq, positions) && !slices.ContainsFunc(invFreq, func(w float64) bool { return !(math.Abs(w) < 0x1p50) })
+			return kit.AnglesInRange(invFreq, positions) && !slices.ContainsFunc(invFreq, func(w float64) bool { return !(math.Abs(w) < 0x1p50) })
 		},
 		func(few bool) (cos, sin []float32) {
 			return defined(posenc.RotaryConfig{InvFreq: invFreq}, positions, few)
 		})
 }
 
-func cosSinAnglesCall(a *testkit.Arguments) testkit.Call {
+func cosSinAnglesCall(a *kit.Arguments) kit.Call {
 	n := a.Number(0, 200)
 	if !a.Any() && a.Below(30) == 0 {
 		n = kernels.MaxCallElements/8*(1+a.Below(2)) - 1 + a.Below(3)
 	}
-	angles := testkit.Slice[float32](a, n)
+	angles := kit.Slice[float32](a, n)
 	if !a.Any() && !a.Ordinary() && a.Yes() {
 		for i := range angles {
-			angles[i] = math.Float32frombits(testkit.OneOf(a.R, testkit.HardAngles))
+			angles[i] = math.Float32frombits(kit.OneOf(a.R, kit.HardAngles))
 		}
 	}
 	return tableCall(a, angles, 1, 1, posenc.CosSinAngles, func() bool { return true }, func(bool) (cos, sin []float32) {
@@ -343,32 +343,32 @@ func cosSinAnglesCall(a *testkit.Arguments) testkit.Call {
 	})
 }
 
-func rotaryCosSinCall(a *testkit.Arguments) testkit.Call {
+func rotaryCosSinCall(a *kit.Arguments) kit.Call {
 	r := rotaryFor(a, false)
 	return rotaryTableCall(a, &r, r.CosSin)
 }
 
-func rotaryCosSinAxesCall(a *testkit.Arguments) testkit.Call {
+func rotaryCosSinAxesCall(a *kit.Arguments) kit.Call {
 	r := rotaryFor(a, true)
 	return rotaryTableCall(a, &r, r.CosSinAxes)
 }
 
-func rotaryTableCall(a *testkit.Arguments, r *rotaryArgument, write func(cos, sin []float32, positions []int32) error) testkit.Call {
+func rotaryTableCall(a *kit.Arguments, r *rotaryArgument, write func(cos, sin []float32, positions []int32) error) kit.Call {
 	positions := positionsOf(a, r)
 	return tableCall(a, positions, r.axes, r.pairs(), write, func() bool { return takes(r, positions) }, func(bool) (cos, sin []float32) { return r.cosSin(positions) })
 }
 
-func fractionalCall(a *testkit.Arguments) testkit.Call {
+func fractionalCall(a *kit.Arguments) kit.Call {
 	r := fractionalRotary(a, false)
 	return fractionalTableCall(a, &r, r.CosSinFractional)
 }
 
-func fractionalAxesCall(a *testkit.Arguments) testkit.Call {
+func fractionalAxesCall(a *kit.Arguments) kit.Call {
 	r := fractionalRotary(a, true)
 	return fractionalTableCall(a, &r, r.CosSinFractionalAxes)
 }
 
-func fractionalRotary(a *testkit.Arguments, onAxes bool) rotaryArgument {
+func fractionalRotary(a *kit.Arguments, onAxes bool) rotaryArgument {
 	r := rotaryFor(a, onAxes)
 	for !a.Any() && r.cfg.XPos != nil {
 		r = rotaryFor(a, onAxes)
@@ -376,14 +376,14 @@ func fractionalRotary(a *testkit.Arguments, onAxes bool) rotaryArgument {
 	return r
 }
 
-func fractionalTableCall(a *testkit.Arguments, r *rotaryArgument, write func(cos, sin, positions []float32) error) testkit.Call {
-	positions := testkit.Slice[float32](a, r.axes*a.Tokens())
+func fractionalTableCall(a *kit.Arguments, r *rotaryArgument, write func(cos, sin, positions []float32) error) kit.Call {
+	positions := kit.Slice[float32](a, r.axes*a.Tokens())
 	switch kind := a.Below(4); {
 	case !a.Any():
 		for i := range positions {
 			positions[i] = float32(a.R.NormFloat64() * math.Ldexp(1, a.R.IntN(40)-20))
 			if a.R.IntN(8) == 0 && !a.Ordinary() { // angles that are their sines
-				positions[i] = testkit.OneOf(a.R, []float32{0x1p-149, -0x1p-149, 0x1.8p-100, -0x1.fffffep-20, 0, float32(math.Copysign(0, -1))})
+				positions[i] = kit.OneOf(a.R, []float32{0x1p-149, -0x1p-149, 0x1.8p-100, -0x1.fffffep-20, 0, float32(math.Copysign(0, -1))})
 			}
 		}
 	case kind > 0:
@@ -401,15 +401,15 @@ func longCosSin(write func(r *posenc.Rotary, cos, sin []float32, tokens int) err
 	const tokens, most = 100, 2048
 	cos, sin := make([]float32, tokens*most/2), make([]float32, tokens*most/2)
 	for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
-		if err := write(testkit.MustRotary(posenc.RotaryConfig{HeadDim: most, Layout: posenc.HalfSplit, Rounding: rounding}), cos, sin, tokens); err != nil {
+		if err := write(kit.MustRotary(posenc.RotaryConfig{HeadDim: most, Layout: posenc.HalfSplit, Rounding: rounding}), cos, sin, tokens); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func cosSinDigests(add testkit.AddDigest) {
-	add("CosSin", func(d *testkit.Digest) {
+func cosSinDigests(add kit.AddDigest) {
+	add("CosSin", func(d *kit.Digest) {
 		for _, pairs := range []int{1, 8, 33, 64, 70} {
 			const tokens = 50
 			positions, invFreq := d.Positions(tokens), d.Frequencies(pairs)
@@ -418,12 +418,12 @@ func cosSinDigests(add testkit.AddDigest) {
 			d.Add(cos, sin)
 		}
 	})
-	add("CosSin/hard", func(d *testkit.Digest) {
-		for _, hard := range testkit.HardFrequencies {
+	add("CosSin/hard", func(d *kit.Digest) {
+		for _, hard := range kit.HardFrequencies {
 			invFreq := d.Frequencies(40)
 			invFreq[d.Below(40)] = hard.InvFreq
 			positions := make([]int32, 40)
-			testkit.CountFrom(positions, hard.Position-int32(d.Below(40)), 1) // wraps
+			kit.CountFrom(positions, hard.Position-int32(d.Below(40)), 1) // wraps
 			cos, sin := make([]float32, 40*40), make([]float32, 40*40)
 			d.Must(posenc.CosSin(cos, sin, positions, invFreq))
 			d.Add(cos, sin)
@@ -431,12 +431,12 @@ func cosSinDigests(add testkit.AddDigest) {
 	})
 }
 
-func digestCosSinAngles(d *testkit.Digest) {
-	angles := testkit.DigestElements[float32](d, 1000)
+func digestCosSinAngles(d *kit.Digest) {
+	angles := kit.DigestElements[float32](d, 1000)
 	for i := range angles[:700] { // below 2^49, so that whole vectors take the fast path
 		angles[i] = math.Float32frombits(uint32(d.Next())&(1<<31|1<<23-1) | uint32(d.Below(175))<<23)
 	}
-	for _, bits := range testkit.HardAngles {
+	for _, bits := range kit.HardAngles {
 		angles = append(angles, math.Float32frombits(bits), math.Float32frombits(bits|1<<31))
 	}
 	cos, sin := make([]float32, len(angles)), make([]float32, len(angles))
@@ -444,16 +444,16 @@ func digestCosSinAngles(d *testkit.Digest) {
 	d.Add(cos, sin)
 }
 
-func rotaryCosSinDigests(add testkit.AddDigest) {
-	write := func(d *testkit.Digest, cfg posenc.RotaryConfig, positions []int32) {
+func rotaryCosSinDigests(add kit.AddDigest) {
+	write := func(d *kit.Digest, cfg posenc.RotaryConfig, positions []int32) {
 		n := len(positions) * len(cfg.InvFreq)
 		cos, sin := make([]float32, n), make([]float32, n)
-		d.Must(testkit.MustRotary(cfg).CosSin(cos, sin, positions))
+		d.Must(kit.MustRotary(cfg).CosSin(cos, sin, positions))
 		d.Add(cos, sin)
 	}
 	for rounding, name := range digestRoundings {
 		rounding := frequency.Rounding(rounding)
-		add("Rotary.CosSin/angles="+name, func(d *testkit.Digest) {
+		add("Rotary.CosSin/angles="+name, func(d *kit.Digest) {
 			for _, pairs := range []int{1, 7, 8, 33, 64, 70} {
 				cfg := digestConfig(d, posenc.HalfSplit, rounding, pairs)
 				for _, tokens := range []int{1, 5, 70} {
@@ -461,7 +461,7 @@ func rotaryCosSinDigests(add testkit.AddDigest) {
 				}
 			}
 		})
-		add("Rotary.CosSin/xpos/angles="+name, func(d *testkit.Digest) {
+		add("Rotary.CosSin/xpos/angles="+name, func(d *kit.Digest) {
 			for _, keys := range []bool{false, true} {
 				cfg := digestConfig(d, posenc.HalfSplit, rounding, 12)
 				cfg.XPos = &posenc.XPos{ScaleBase: 512, Center: -7, Keys: keys}
@@ -471,28 +471,28 @@ func rotaryCosSinDigests(add testkit.AddDigest) {
 	}
 }
 
-func rotaryCosSinAxesDigests(add testkit.AddDigest) {
+func rotaryCosSinAxesDigests(add kit.AddDigest) {
 	for rounding, name := range digestRoundings {
-		add("Rotary.CosSin/axes/angles="+name, func(d *testkit.Digest) {
+		add("Rotary.CosSin/axes/angles="+name, func(d *kit.Digest) {
 			for _, axes := range digestAxisMaps(d) {
 				cfg := digestConfig(d, posenc.HalfSplit, frequency.Rounding(rounding), len(axes))
 				cfg.Axes = axes
 				positions := d.Positions(3 * 40)
 				cos, sin := make([]float32, 40*len(axes)), make([]float32, 40*len(axes))
-				d.Must(testkit.MustRotary(cfg).CosSinAxes(cos, sin, positions))
+				d.Must(kit.MustRotary(cfg).CosSinAxes(cos, sin, positions))
 				d.Add(cos, sin)
 			}
 		})
 	}
 }
 
-func fractionalDigests(add testkit.AddDigest) {
+func fractionalDigests(add kit.AddDigest) {
 	for rounding, name := range digestRoundings {
-		add("Rotary.CosSinFractional/angles="+name, func(d *testkit.Digest) {
+		add("Rotary.CosSinFractional/angles="+name, func(d *kit.Digest) {
 			for _, pairs := range []int{1, 8, 33, 64} {
-				r := testkit.MustRotary(digestConfig(d, posenc.HalfSplit, frequency.Rounding(rounding), pairs))
+				r := kit.MustRotary(digestConfig(d, posenc.HalfSplit, frequency.Rounding(rounding), pairs))
 				const tokens = 17
-				positions := append(testkit.DigestNumbers[float32](d, tokens-4), 0, -0x1.8p30, 0x1p-149, 0x1.5p-60)
+				positions := append(kit.DigestNumbers[float32](d, tokens-4), 0, -0x1.8p30, 0x1p-149, 0x1.5p-60)
 				cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)
 				d.Must(r.CosSinFractional(cos, sin, positions))
 				d.Add(cos, sin)
@@ -505,14 +505,14 @@ func TestCosSinFourierErrors(t *testing.T) {
 	memory := make([]float32, 64)
 	cos, sin, matrix := memory[:12], memory[12:24], memory[24:32] // 2 tokens of 2 heads of 3 pairs, of 2 frequencies
 	r := func(dim, offset int) *posenc.Rotary {
-		return testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 4, Offset: offset, Layout: posenc.HalfSplit})
+		return kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 4, Offset: offset, Layout: posenc.HalfSplit})
 	}
 	whole, positions, c := r(6, 0), []int32{1, 2}, posenc.FourierCoefficients{Cos: matrix, Sin: matrix}
-	fails := testkit.Failures(t, memory)
+	fails := kit.Failures(t, memory)
 	fails((*posenc.Rotary)(nil).CosSinFourier(cos, sin, positions, c), posenc.ErrConfig, "posenc.Rotary.CosSinFourier: r is nil or zero")
 	fails(r(7, 0).CosSinFourier(cos, sin, positions, c), posenc.ErrConfig, "posenc.Rotary.CosSinFourier: r is of another part of the head, want an even HeadDim and Offset 0")
 	fails(r(6, 2).CosSinFourier(cos, sin, positions, c), posenc.ErrConfig, "want an even HeadDim and Offset 0")
-	decays := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
+	decays := kit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
 	fails(decays.CosSinFourier(cos, sin, positions, c), posenc.ErrConfig, "posenc.Rotary.CosSinFourier: r is a Rotary with XPos")
 	fails(whole.CosSinFourier(cos, sin, positions, posenc.FourierCoefficients{Cos: matrix[:7], Sin: matrix[:7]}), posenc.ErrLength, "posenc.Rotary.CosSinFourier: coefficients.Cos has 7 elements, want a multiple of the 4 of a matrix for 2 frequencies")
 	fails(whole.CosSinFourier(cos, sin, positions, posenc.FourierCoefficients{Cos: matrix}), posenc.ErrLength, "posenc.Rotary.CosSinFourier: coefficients.Sin has 0 elements")
@@ -521,7 +521,7 @@ func TestCosSinFourierErrors(t *testing.T) {
 	fails(whole.CosSinFourier(cos, cos, positions, c), posenc.ErrOverlap, "posenc.Rotary.CosSinFourier: sin is sharing elements with cos")
 }
 
-var _ = testkit.Register(testkit.Case{Function: "Rotary.CosSinFourier", Call: fourierCall, Digests: fourierDigests,
+var _ = kit.Register(kit.Case{Function: "Rotary.CosSinFourier", Call: fourierCall, Digests: fourierDigests,
 	OnStack: func() error {
 		var cos, sin [8]float32
 		var matrix [64]float32
@@ -530,23 +530,23 @@ var _ = testkit.Register(testkit.Case{Function: "Rotary.CosSinFourier", Call: fo
 	Long: func() error {
 		const n, tokens = 64, 100
 		cos, sin, matrix := make([]float32, tokens*n), make([]float32, tokens*n), make([]float32, n*n)
-		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * n, Layout: posenc.HalfSplit})
-		return r.CosSinFourier(cos, sin, testkit.Sequence(tokens), posenc.FourierCoefficients{Cos: matrix, Sin: matrix})
+		r := kit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * n, Layout: posenc.HalfSplit})
+		return r.CosSinFourier(cos, sin, kit.Sequence(tokens), posenc.FourierCoefficients{Cos: matrix, Sin: matrix})
 	},
 })
 
-func fourierCall(a *testkit.Arguments) testkit.Call {
+func fourierCall(a *kit.Arguments) kit.Call {
 	var r rotaryArgument
 	if a.Any() {
 		r = rotaryFor(a, false)
 	} else { // few pairs: math/big takes its time
 		pairs := 1 + a.Below(20)
-		cfg := posenc.RotaryConfig{HeadDim: 2 * (pairs + a.Below(4)), RotaryDim: 2 * pairs, Layout: posenc.HalfSplit, Rounding: frequency.Rounding(a.Below(2)), InvFreq: testkit.LadderOf(pairs), AttentionFactor: []float64{0, 1.25}[a.Below(2)]}
-		r = rotaryArgument{testkit.MustRotary(cfg), cfg, 1, false, false}
+		cfg := posenc.RotaryConfig{HeadDim: 2 * (pairs + a.Below(4)), RotaryDim: 2 * pairs, Layout: posenc.HalfSplit, Rounding: frequency.Rounding(a.Below(2)), InvFreq: kit.LadderOf(pairs), AttentionFactor: []float64{0, 1.25}[a.Below(2)]}
+		r = rotaryArgument{kit.MustRotary(cfg), cfg, 1, false, false}
 	}
 	positions := positionsOf(a, &r)
 	n, heads := r.pairs(), a.Number(1, 3)
-	c := posenc.FourierCoefficients{Cos: testkit.Input[float32](a, testkit.Small(heads, n, n)), Sin: testkit.Input[float32](a, testkit.Small(heads, n, n))}
+	c := posenc.FourierCoefficients{Cos: kit.Input[float32](a, kit.Small(heads, n, n)), Sin: kit.Input[float32](a, kit.Small(heads, n, n))}
 	if n > 0 {
 		heads = len(c.Cos) / (n * n)
 	}
@@ -593,16 +593,16 @@ func fourierPlain(rows, matrices []float32, n, pairs int, padding float32) (sums
 	return sums
 }
 
-func fourierDigests(add testkit.AddDigest) {
+func fourierDigests(add kit.AddDigest) {
 	for rounding, name := range digestRoundings {
-		add("Rotary.CosSinFourier/angles="+name, func(d *testkit.Digest) {
+		add("Rotary.CosSinFourier/angles="+name, func(d *kit.Digest) {
 			for _, n := range []int{1, 7, 45} {
 				const heads, tokens, padding = 2, 9, 3
 				cfg := digestConfig(d, posenc.HalfSplit, frequency.Rounding(rounding), n)
 				cfg.Offset, cfg.HeadDim, cfg.RotaryDim = 0, 2*(n+padding), 2*n
 				cos, sin := make([]float32, tokens*heads*(n+padding)), make([]float32, tokens*heads*(n+padding))
-				c := posenc.FourierCoefficients{Cos: testkit.DigestNumbers[float32](d, heads*n*n), Sin: testkit.DigestNumbers[float32](d, heads*n*n)}
-				d.Must(testkit.MustRotary(cfg).CosSinFourier(cos, sin, d.Positions(tokens), c))
+				c := posenc.FourierCoefficients{Cos: kit.DigestNumbers[float32](d, heads*n*n), Sin: kit.DigestNumbers[float32](d, heads*n*n)}
+				d.Must(kit.MustRotary(cfg).CosSinFourier(cos, sin, d.Positions(tokens), c))
 				d.Add(cos, sin)
 			}
 		})
@@ -619,7 +619,7 @@ func TestCosSinMixedErrors(t *testing.T) {
 	}
 	same := func(*posenc.MixedFrequencies) {}
 	nan := float32(math.NaN())
-	fails := testkit.Failures(t, memory)
+	fails := kit.Failures(t, memory)
 	fails(posenc.CosSinMixed(cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.Axes = 0 })), posenc.ErrConfig, "posenc.CosSinMixed: f.Axes is 0, want from 1 to 8")
 	fails(posenc.CosSinMixed(cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.Rounding = 2 })), posenc.ErrConfig, "posenc.CosSinMixed: f.Rounding is 2, want frequency.Exact or frequency.Float32")
 	fails(posenc.CosSinMixed(cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.InvFreq = f.InvFreq[:5] })), posenc.ErrConfig, "posenc.CosSinMixed: f.InvFreq has 5 elements, want a multiple of Axes 2")
@@ -638,7 +638,7 @@ func TestCosSinMixedErrors(t *testing.T) {
 	}
 }
 
-var _ = testkit.Register(testkit.Case{Function: "CosSinMixed", Call: cosSinMixedCall, Digests: cosSinMixedDigests,
+var _ = kit.Register(kit.Case{Function: "CosSinMixed", Call: cosSinMixedCall, Digests: cosSinMixedDigests,
 	OnStack: func() error {
 		var cos, sin [6]float32
 		return posenc.CosSinMixed(cos[:], sin[:], []float32{1, 2, 0.5, 0.25}, posenc.MixedFrequencies{InvFreq: []float64{1, 0.5, 0.25, -1, 3, 2}, Axes: 2})
@@ -649,11 +649,11 @@ var _ = testkit.Register(testkit.Case{Function: "CosSinMixed", Call: cosSinMixed
 	},
 })
 
-func cosSinMixedCall(a *testkit.Arguments) testkit.Call {
+func cosSinMixedCall(a *kit.Arguments) kit.Call {
 	f := posenc.MixedFrequencies{Axes: a.Number(1, 4), Rounding: frequency.Rounding(a.Number(0, 1))}
 	tokens, entries := a.Number(0, 12), a.Number(0, 80)
-	positions := testkit.Slice[float32](a, testkit.Small(f.Axes, tokens))
-	invFreq := testkit.Input[float64](a, testkit.Small(f.Axes, entries))
+	positions := kit.Slice[float32](a, kit.Small(f.Axes, tokens))
+	invFreq := kit.Input[float64](a, kit.Small(f.Axes, entries))
 	for i := range positions {
 		if !a.Any() || a.Yes() {
 			positions[i] = float32(a.R.NormFloat64() * math.Ldexp(1, a.R.IntN(12)-6))
@@ -675,7 +675,7 @@ func cosSinMixedCall(a *testkit.Arguments) testkit.Call {
 			rest += float64(positions[axis*tokens]) * invFreq[axis]
 		}
 		positions[last*tokens] = 3
-		invFreq[last] = (testkit.HardFrequency(a.R, 1) - rest) / 3
+		invFreq[last] = (kit.HardFrequency(a.R, 1) - rest) / 3
 	}
 	call := tableCall(a, positions, max(f.Axes, 1), len(invFreq)/max(f.Axes, 1), func(cos, sin, positions []float32) error { return posenc.CosSinMixed(cos, sin, positions, f) },
 		func() bool {
@@ -739,13 +739,13 @@ func cosSinMixedPlain(positions []float32, f posenc.MixedFrequencies, few bool) 
 	return cos, sin
 }
 
-func cosSinMixedDigests(add testkit.AddDigest) {
+func cosSinMixedDigests(add kit.AddDigest) {
 	for rounding, name := range digestRoundings {
-		add("CosSinMixed/angles="+name, func(d *testkit.Digest) {
+		add("CosSinMixed/angles="+name, func(d *kit.Digest) {
 			for _, axes := range []int{1, 2, 3, 8} {
 				for _, entries := range []int{1, 33, 70} {
 					const tokens = 17
-					positions, cos, sin := testkit.DigestNumbers[float32](d, axes*tokens), make([]float32, tokens*entries), make([]float32, tokens*entries)
+					positions, cos, sin := kit.DigestNumbers[float32](d, axes*tokens), make([]float32, tokens*entries), make([]float32, tokens*entries)
 					d.Must(posenc.CosSinMixed(cos, sin, positions, posenc.MixedFrequencies{InvFreq: d.Frequencies(axes * entries), Axes: axes, Rounding: frequency.Rounding(rounding)}))
 					d.Add(cos, sin)
 				}

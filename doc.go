@@ -95,7 +95,9 @@
 //
 //	n of C tokens, from t on      View{Data: x[t*D:], Heads: H, Tokens: n, TokenStride: D, HeadStride: C*D}
 //
-// A call takes all tokens of a view: as many as Data has room for, or Tokens.
+// A call takes all tokens of a view: as many as Data has room for, or Tokens. Make strides from the size of the
+// buffer, not from the number of tokens of a step: nothing can tell those from right ones. A step without tokens
+// needs no call.
 //
 // Q and K go into one call, each with its own number of heads. Either may go alone.
 //

@@ -21,7 +21,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // These names are promised to be at the top of the module.
@@ -37,7 +37,7 @@ func TestTopLevel(t *testing.T) {
 			t.Errorf("%s is not at the top of the module: %v", name, err)
 		}
 	}
-	kernels := string(testkit.Must(os.ReadFile("kernels_test.go")))
+	kernels := string(kit.Must(os.ReadFile("kernels_test.go")))
 	for _, name := range []string{"FuzzKernels", "TestKernels", "BenchmarkKernels"} {
 		if !strings.Contains(kernels, "\nfunc "+name+"(") {
 			t.Errorf("kernels_test.go does not have %s", name)
@@ -47,8 +47,8 @@ func TestTopLevel(t *testing.T) {
 
 // docs/operations.md has every function, and README.md every package.
 func TestOperationsAreDocumented(t *testing.T) {
-	operations := string(testkit.Must(os.ReadFile("docs/operations.md")))
-	readme := string(testkit.Must(os.ReadFile("README.md")))
+	operations := string(kit.Must(os.ReadFile("docs/operations.md")))
+	readme := string(kit.Must(os.ReadFile("README.md")))
 	for _, directory := range publicPackages(t) {
 		name := path.Base(directory)
 		if directory == "." {
@@ -57,7 +57,7 @@ func TestOperationsAreDocumented(t *testing.T) {
 		if !strings.Contains(readme, "| `"+name+"` |") {
 			t.Errorf("README.md does not have package %s among the packages", name)
 		}
-		for _, f := range testkit.ExportedFunctions(t, directory) {
+		for _, f := range kit.ExportedFunctions(t, directory) {
 			if !calledByOthers(f) && !strings.Contains(operations, "`"+f+"`") {
 				t.Errorf("docs/operations.md does not have %s of package %s", f, name)
 			}
@@ -67,7 +67,7 @@ func TestOperationsAreDocumented(t *testing.T) {
 
 // A reader sees the README whole.
 func TestReadmeIsShort(t *testing.T) {
-	lines := strings.Split(strings.TrimSuffix(string(testkit.Must(os.ReadFile("README.md"))), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(string(kit.Must(os.ReadFile("README.md"))), "\n"), "\n")
 	if len(lines) > 120 {
 		t.Errorf("README.md has %d lines, want at most 120: the rest belongs into docs", len(lines))
 	}
@@ -154,7 +154,7 @@ func TestDocumentCode(t *testing.T) {
 	for name, document := range markdown(t) {
 		for _, m := range fromFile.FindAllStringSubmatch(string(document), -1) {
 			count++
-			source := string(testkit.Must(os.ReadFile(filepath.FromSlash(path.Join(path.Dir(name), m[2])))))
+			source := string(kit.Must(os.ReadFile(filepath.FromSlash(path.Join(path.Dir(name), m[2])))))
 			found := false
 			for code, tabs := m[1], 0; tabs < 6 && !found; tabs++ {
 				found = strings.Contains("\n"+source, "\n"+code)
@@ -178,7 +178,7 @@ func TestGoVersionIsDocumented(t *testing.T) {
 	}
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(mod)[1]
 	for _, name := range []string{"README.md", "docs/compatibility.md"} {
-		words := bytes.Join(bytes.Fields(testkit.Must(os.ReadFile(name))), []byte(" "))
+		words := bytes.Join(bytes.Fields(kit.Must(os.ReadFile(name))), []byte(" "))
 		if !bytes.Contains(words, append([]byte("takes Go "), append(version, " or later"...)...)) {
 			t.Errorf("%s does not say that posenc takes Go %s or later", name, version)
 		}
@@ -189,8 +189,8 @@ func TestGoVersionIsDocumented(t *testing.T) {
 func TestBitsAreDocumented(t *testing.T) {
 	texts := markdown(t)
 	delete(texts, "CHANGELOG.md") // what was
-	for _, name := range testkit.Must(filepath.Glob("*.go")) {
-		texts[name] = testkit.Must(os.ReadFile(name))
+	for _, name := range kit.Must(filepath.Glob("*.go")) {
+		texts[name] = kit.Must(os.ReadFile(name))
 	}
 	count := 0
 	for name, text := range texts {
@@ -207,14 +207,14 @@ func TestBitsAreDocumented(t *testing.T) {
 
 // Of every package that golden data are made with, docs/verification.md says the licence.
 func TestGoldenDataHaveOrigins(t *testing.T) {
-	_, section, _ := strings.Cut(string(testkit.Must(os.ReadFile("docs/verification.md"))), "## Where golden data come from\n")
+	_, section, _ := strings.Cut(string(kit.Must(os.ReadFile("docs/verification.md"))), "## Where golden data come from\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	count := 0
-	testkit.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+	kit.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.Name() != "requirements.txt" && d.Name() != "sources.txt" {
 			return err
 		}
-		for _, m := range regexp.MustCompile(`(?m)^[\w-]+`).FindAllString(string(testkit.Must(os.ReadFile(name))), -1) {
+		for _, m := range regexp.MustCompile(`(?m)^[\w-]+`).FindAllString(string(kit.Must(os.ReadFile(name))), -1) {
 			count++
 			if !regexp.MustCompile(`(?m)^\|[^|]*\b` + m + `\b[^|]*\|`).MatchString(section) {
 				t.Errorf("docs/verification.md does not say whose %s is, which %s names", m, name)
@@ -235,14 +235,14 @@ func TestBinarySizeIsDocumented(t *testing.T) {
 	}
 	size := func(imports, body string) float64 {
 		folder := t.TempDir()
-		testkit.NoError(t, os.WriteFile(filepath.Join(folder, "main.go"), []byte("package main\n\nimport (\n\"fmt\"\n"+imports+")\n\nfunc main() {\n"+body+"}\n"), 0o666))
+		kit.NoError(t, os.WriteFile(filepath.Join(folder, "main.go"), []byte("package main\n\nimport (\n\"fmt\"\n"+imports+")\n\nfunc main() {\n"+body+"}\n"), 0o666))
 		program := filepath.Join(folder, "program")
 		command := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, filepath.Join(folder, "main.go"))
 		command.Env = append(os.Environ(), "GOFLAGS=", "GOEXPERIMENT=", "CGO_ENABLED=0")
 		if output, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, output)
 		}
-		return float64(testkit.Must(os.Stat(program)).Size())
+		return float64(kit.Must(os.Stat(program)).Size())
 	}
 	const posenc, modelconfig = `"github.com/go-posenc/posenc"` + "\n", `"github.com/go-posenc/posenc/modelconfig"` + "\n"
 	const view = "posenc.View[float32]{Data: make([]float32, 4), Heads: 1}"
@@ -253,17 +253,17 @@ func TestBinarySizeIsDocumented(t *testing.T) {
 		size(posenc+modelconfig, "model, _ := modelconfig.HuggingFace([]byte(`{}`))\nrope, _ := model.Rope()\nrows, _ := rope.Rows([]int32{1})\n"+
 			"fmt.Println(posenc.Rotate(rows.Layer(0), "+view+"))\n"),
 	}
-	m := regexp.MustCompile(`\n\| the binary \| ([\d.]+) MB, with .modelconfig. ([\d.]+) MB \|`).FindStringSubmatch(string(testkit.Must(os.ReadFile("docs/performance.md"))))
+	m := regexp.MustCompile(`\n\| the binary \| ([\d.]+) MB, with .modelconfig. ([\d.]+) MB \|`).FindStringSubmatch(string(kit.Must(os.ReadFile("docs/performance.md"))))
 	if m == nil {
 		t.Fatal("docs/performance.md does not say what the binary has")
 	}
-	index := string(testkit.Must(os.ReadFile("docs/README.md")))
+	index := string(kit.Must(os.ReadFile("docs/README.md")))
 	for i, text := range m[1:] {
 		t.Logf("a program grows by %.2f MB", (sizes[i]-without)/1e6)
 		if !strings.Contains(index, text+" MB") {
 			t.Errorf("docs/README.md does not say the %s MB of docs/performance.md", text)
 		}
-		documented, measured := 1e6*testkit.Must(strconv.ParseFloat(text, 64)), sizes[i]-without
+		documented, measured := 1e6*kit.Must(strconv.ParseFloat(text, 64)), sizes[i]-without
 		if math.Abs(measured/documented-1) > 0.1 { // another version of Go makes other code
 			t.Errorf("docs/performance.md says %s MB, and it is %.2f MB", text, measured/1e6)
 		}
@@ -285,7 +285,7 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s: Example%s has no Example%s, which pkg.go.dev shows before it", directory, name, name[:i])
 			}
 		}
-		for _, signature := range testkit.ExportedSignatures(directory) {
+		for _, signature := range kit.ExportedSignatures(directory) {
 			if name := signature.Name; !calledByOthers(name) && !slices.Contains(called, name) {
 				t.Errorf("%s: %s has no example, and no example calls it", directory, name)
 			}
@@ -319,9 +319,9 @@ func (s *sources) Import(importPath string) (*types.Package, error) {
 
 // parse returns the files of a directory, or its files of examples.
 func (s *sources) parse(directory string, tests bool) (files []*ast.File) {
-	for _, name := range testkit.Must(filepath.Glob(filepath.Join(directory, "*.go"))) {
+	for _, name := range kit.Must(filepath.Glob(filepath.Join(directory, "*.go"))) {
 		if strings.HasSuffix(name, "_test.go") == tests {
-			file := testkit.Must(parser.ParseFile(s.files, name, nil, parser.ParseComments))
+			file := kit.Must(parser.ParseFile(s.files, name, nil, parser.ParseComments))
 			if !tests || strings.HasSuffix(file.Name.Name, "_test") {
 				files = append(files, file)
 			}
@@ -366,7 +366,7 @@ func (s *sources) examples(t *testing.T, directory string) (names, called []stri
 // a struct has the names. (A slice, or a type with constants of its own, is no number.)
 func TestParameters(t *testing.T) {
 	for _, path := range publicPackages(t) {
-		for _, s := range testkit.ExportedSignatures(path) {
+		for _, s := range kit.ExportedSignatures(path) {
 			if numbers, bools := numbersAndBools(s.Type); numbers > 2 || bools > 0 {
 				t.Errorf("%s: %s takes %d numbers and %d bools, want a struct", path, s.Name, numbers, bools)
 			}
@@ -382,7 +382,7 @@ func publicPackages(t *testing.T) (directories []string) {
 		t.Skip("NOT TESTED: there is no source here, only the test binary")
 	}
 	skipped := []string{"internal", "testdata", "examples", "kernels", "asm", "generic"} // the last three are for maintainers
-	testkit.NoError(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+	kit.NoError(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
 			return err
 		}
@@ -390,7 +390,7 @@ func publicPackages(t *testing.T) (directories []string) {
 		if path != "." && (missing == nil || strings.ContainsAny(entry.Name()[:1], "._") || slices.Contains(skipped, entry.Name())) {
 			return fs.SkipDir
 		}
-		if len(testkit.ExportedSignatures(path)) > 0 {
+		if len(kit.ExportedSignatures(path)) > 0 {
 			directories = append(directories, path)
 		}
 		return nil

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/exhaustive"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // Random blocks have the bytes of ggml's reference, a billion of each format, and of torchao, a hundred
@@ -36,7 +36,7 @@ func TestExhaustiveBlocks(t *testing.T) {
 			Chunk   int
 			Digests map[string]string
 		}
-		testkit.ReadJSON("generic/testdata/"+source.path+"/random.json", &random)
+		kit.ReadJSON("generic/testdata/"+source.path+"/random.json", &random)
 		const digest, call = 8, 1 << 15 // digits, blocks of a call
 		chunks := math.MaxInt
 		for name := range source.formats {
@@ -91,12 +91,12 @@ type storesBlocks func(t *testing.T, x []float32) func(sum hash.Hash)
 func storeBlocks[D posenc.Quantized](t *testing.T, x []float32) func(sum hash.Hash) {
 	const dim = 128
 	tokens := len(x) / dim
-	unrotated := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit}).Unrotated(tokens)
+	unrotated := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit}).Unrotated(tokens)
 	into := posenc.IntoQuantized[D, float32]{Dst: cacheFor[D](tokens, 1, dim, 0, 0), Src: posenc.View[float32]{Data: x, Heads: 1}}
 	blocks := into.Dst.Data
 	memory := unsafe.Slice((*byte)(unsafe.Pointer(&blocks[0])), len(blocks)*int(unsafe.Sizeof(blocks[0])))
 	return func(sum hash.Hash) {
-		testkit.NoError(t, posenc.RotateIntoQuantized(unrotated, nil, into))
+		kit.NoError(t, posenc.RotateIntoQuantized(unrotated, nil, into))
 		sum.Write(memory)
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/exhaustive"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -28,7 +28,7 @@ func negate(s []float32) {
 func TestExhaustiveAngles(t *testing.T) {
 	exhaustive.SkipUnlessAsked(t)
 	const chunk, blockSize = 1 << 12, 1 << 17
-	testkit.RunExhaustive(t, exhaustive.Leg{
+	kit.RunExhaustive(t, exhaustive.Leg{
 		Name:   "cosine and sine of all float32 angles",
 		Blocks: 1 << 31 / blockSize,
 		Counts: []string{"angles", "cosines and sines compared", "angles decided by math/big"},
@@ -48,8 +48,8 @@ func TestExhaustiveAngles(t *testing.T) {
 					for range 2 {
 						for _, impl := range dispatch.Supported() {
 							kernels.CosSinFloat32(impl, cos, sin, angles, 1, 1, 1)
-							testkit.CompareExhaustive(t, cos, wantCos, func(i int) string { return fmt.Sprintf("%s: cosine of %x", impl, angles[i]) })
-							testkit.CompareExhaustive(t, sin, wantSin, func(i int) string { return fmt.Sprintf("%s: sine of %x", impl, angles[i]) })
+							kit.CompareExhaustive(t, cos, wantCos, func(i int) string { return fmt.Sprintf("%s: cosine of %x", impl, angles[i]) })
+							kit.CompareExhaustive(t, sin, wantSin, func(i int) string { return fmt.Sprintf("%s: sine of %x", impl, angles[i]) })
 							counts[1] += 2 * chunk
 						}
 						counts[0] += chunk
@@ -96,7 +96,7 @@ func exhaustiveLadders(t *testing.T) (ladders [][]float64) {
 			Long  []float64 `json:"long_factor"`
 		} `json:"rope_scaling"`
 	}
-	testkit.NoError(t, json.Unmarshal(testkit.Must(os.ReadFile("modelconfig/testdata/transformers/configs/Phi-3-mini-128k-instruct.json")), &phi))
+	kit.NoError(t, json.Unmarshal(kit.Must(os.ReadFile("modelconfig/testdata/transformers/configs/Phi-3-mini-128k-instruct.json")), &phi))
 	parameters := frequency.LongRoPEParameters{ShortFactors: phi.Scaling.Short, LongFactors: phi.Scaling.Long, OriginalMaxPositions: 4096, Factor: 32}
 	for _, parameters.SequenceLength = range []int{4096, 131072} {
 		add(frequency.LongRoPE(96, 10000, parameters, frequency.Exact))
@@ -114,7 +114,7 @@ func TestExhaustiveTables(t *testing.T) {
 	for _, ladder := range ladders {
 		columns = slices.AppendSeq(columns, slices.Chunk(ladder, kernels.Width))
 	}
-	testkit.RunExhaustive(t, exhaustive.Leg{
+	kit.RunExhaustive(t, exhaustive.Leg{
 		Name:   fmt.Sprintf("exact tables of %d ladders", len(ladders)),
 		Blocks: len(columns) * blocks,
 		Counts: []string{"angles", "cosines and sines compared", "angles decided by math/big"},
@@ -122,7 +122,7 @@ func TestExhaustiveTables(t *testing.T) {
 			positions := make([]int32, rows)
 			tables := [4][]float32{}
 			for i := range tables {
-				tables[i] = testkit.Aligned(rows * kernels.Width)
+				tables[i] = kit.Aligned(rows * kernels.Width)
 			}
 			pairs := make([]float32, 2*rows*kernels.Width) // sines and cosines, added to 0
 			return func(block int, counts []int64) {
@@ -147,14 +147,14 @@ func TestExhaustiveTables(t *testing.T) {
 					name := func(i int) string {
 						return fmt.Sprintf("%s, %s: position %d, frequency %x", impl, how, positions[i/n], invFreq[i%n])
 					}
-					testkit.CompareExhaustive(t, cos, wantCos, name)
-					testkit.CompareExhaustive(t, sin, wantSin, name)
+					kit.CompareExhaustive(t, cos, wantCos, name)
+					kit.CompareExhaustive(t, sin, wantSin, name)
 					counts[1] += int64(2 * rows * n)
 					clear(cos)
 					clear(sin)
 				}
 				for chunk := range chunks {
-					testkit.CountFrom(positions, int32((block%blocks*chunks+chunk)*rows), 1)
+					kit.CountFrom(positions, int32((block%blocks*chunks+chunk)*rows), 1)
 					for row, p := range positions {
 						for i := range frequencies {
 							var hard bool

@@ -14,12 +14,12 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/operations"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
+	"github.com/go-posenc/posenc/internal/test/operations"
 	"github.com/go-posenc/posenc/kernels"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { kit.Main(m) }
 
 // FuzzKernels compares the kernels of every operation, on every implementation of this machine,
 // with the definition in package generic: rows of any length, start and strides, with any bits. Those
@@ -37,8 +37,8 @@ func FuzzKernels(f *testing.F) {
 			tryKernel(t, list[i], seed, int(length%300), packed, bits)
 			return
 		}
-		for _, impl := range testkit.Supported() {
-			c, r := composed[i-len(list)], testkit.NewRand(seed)
+		for _, impl := range kit.Supported() {
+			c, r := composed[i-len(list)], kit.NewRand(seed)
 			o, p := c.Problem(r, impl, int(length)%(c.Longest+1))
 			o.TryOn(t, r, p, operations.Padded(r, o), impl)
 		}
@@ -48,10 +48,10 @@ func FuzzKernels(f *testing.F) {
 // TestKernels is a sample of FuzzKernels, by the implementation that operations find in internal/dispatch.
 // The tests of package kernels are more thorough.
 func TestKernels(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
+	kit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
 		for _, o := range operations.Regular() {
-			for n := range testkit.Rounds(48) {
-				r := testkit.NewRand(uint64(n))
+			for n := range kit.Rounds(48) {
+				r := kit.NewRand(uint64(n))
 				p := o.Problem(r, 37*n%300, n%3 == 0)
 				o.TryOn(t, r, p, operations.Padded(r, o), dispatch.Implementation())
 			}
@@ -62,7 +62,7 @@ func TestKernels(t *testing.T) {
 // tryKernel makes a random call by each implementation, whose rows have n elements. The bits, again and again, begin each
 // slice of numbers.
 func tryKernel(t *testing.T, o *operations.Operation, seed uint64, n int, packed bool, bits []byte) {
-	r := testkit.NewRand(seed)
+	r := kit.NewRand(seed)
 	p := o.Problem(r, n, packed)
 	prepare := p.Prepare
 	p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
@@ -85,7 +85,7 @@ func tryKernel(t *testing.T, o *operations.Operation, seed uint64, n int, packed
 func BenchmarkKernels(b *testing.B) {
 	for _, o := range operations.Registry {
 		runEach(b, o.Name, func(b *testing.B) {
-			impl, r := dispatch.Implementation(), testkit.NewRand(1)
+			impl, r := dispatch.Implementation(), kit.NewRand(1)
 			a := o.Place(r, o.Problem(r, 128, true), operations.Padded(r, o))
 			size := 0
 			for _, memory := range a.Memory {
@@ -112,7 +112,7 @@ func TestImplementations(t *testing.T) {
 			t.Logf("NOT TESTED here: %s", impl)
 		}
 	}
-	if testkit.Bochs {
+	if kit.Bochs {
 		t.Log("NOT TESTED here: ties of float16, which Bochs rounds up")
 	}
 	for name := range strings.SplitSeq(os.Getenv("POSENC_REQUIRE"), ",") {
@@ -130,11 +130,11 @@ func TestSetImplementation(t *testing.T) {
 		fmt.Println("set:", posenc.SetImplementation("generic"))
 		fmt.Println("runs:", posenc.Implementation(), posenc.ImplementationReason())
 		_, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, Base: 10000})
-		testkit.NoError(t, err)
+		kit.NoError(t, err)
 		fmt.Println("again:", posenc.SetImplementation("generic"))
 		return
 	}
-	program := exec.Command(testkit.Must(os.Executable()), "-test.run=^TestSetImplementation$")
+	program := exec.Command(kit.Must(os.Executable()), "-test.run=^TestSetImplementation$")
 	program.Env = append(os.Environ(), setVariable+"=1")
 	output, err := program.CombinedOutput()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) { // an emulator, or a system without processes

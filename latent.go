@@ -112,11 +112,11 @@ func (c *LatentCache) check(function string, name argument.Name, tokens int, slo
 	}
 	switch {
 	case slots == nil && tokens > room:
-		return fail(ErrLength, ".Data", length, "whole pages for %d tokens: %s take %d bytes", tokens, argument.Count(cmp.Or(c.PageTokens, 1), "token"), page)
+		return fail(ErrLength, ".Data", length, "whole pages of %d bytes for %s, %d in each", page, argument.Count(tokens, "token"), cmp.Or(c.PageTokens, 1))
 	case slots == nil && room-tokens >= cmp.Or(c.PageTokens, 1):
-		return fail(ErrLength, ".Data", length, "whole pages for %d tokens, and no more: it has room for %d; slice it, or give %s", tokens, room, slotsName)
+		return fail(ErrLength, ".Data", length, "whole pages for %s, and no more: it has room for %d; slice it, or give %s", argument.Count(tokens, "token"), room, slotsName)
 	case slots != nil && int(lastSlot(slots)) >= room:
-		return slotError(function, slotsName, slots, "below %d, the tokens that %s has whole pages for in %v: %s take %d bytes", room, name, length, argument.Count(cmp.Or(c.PageTokens, 1), "token"), page)
+		return slotError(function, slotsName, slots, "below %d, the tokens that %s has whole pages for in %v: pages of %d bytes, %d tokens in each", room, name, length, page, cmp.Or(c.PageTokens, 1))
 	}
 	return nil
 }

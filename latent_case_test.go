@@ -7,11 +7,11 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "RotateIntoLatent", Times: 2,
+	_ = kit.Register(kit.Case{Function: "RotateIntoLatent", Times: 2,
 		Call: oneOf(intoLatentCall[float32], intoLatentCall[posenc.Float16], intoLatentCall[posenc.BFloat16]),
 		OnStack: func() error {
 			var x [2 * 576]posenc.BFloat16
@@ -25,13 +25,13 @@ var (
 		Digests: ofTypes("RotateIntoLatent", digestIntoLatent[float32], digestIntoLatent[posenc.Float16], digestIntoLatent[posenc.BFloat16]),
 		Long: func() error {
 			const tokens = 5000
-			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.Interleaved})
+			r := kit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.Interleaved})
 			cache := posenc.LatentCache{Data: make([]byte, tokens*656), Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorAmax}
 			x := posenc.IntoLatent[float32]{Dst: cache, Latent: longView[float32](tokens, 1, 512), Rotated: longView[float32](tokens, 1, 64)}
-			return errors.Join(posenc.RotateIntoLatent(r.At(testkit.Sequence(tokens)), nil, x), posenc.DequantizeLatent(longView[float32](tokens, 1, 576), cache, posenc.DequantizeOptions{Tokens: tokens, HeadDim: 576}))
+			return errors.Join(posenc.RotateIntoLatent(r.At(kit.Sequence(tokens)), nil, x), posenc.DequantizeLatent(longView[float32](tokens, 1, 576), cache, posenc.DequantizeOptions{Tokens: tokens, HeadDim: 576}))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "RotateIntoLatentIndexer", Times: 2,
+	_ = kit.Register(kit.Case{Function: "RotateIntoLatentIndexer", Times: 2,
 		Call: oneOf(intoLatentIndexerCall[float32], intoLatentIndexerCall[posenc.Float16], intoLatentIndexerCall[posenc.BFloat16]),
 		OnStack: func() error {
 			var x [576]posenc.BFloat16
@@ -48,7 +48,7 @@ var (
 		},
 		Digests: ofTypes("RotateIntoLatentIndexer", digestIntoLatentIndexer[float32], digestIntoLatentIndexer[posenc.Float16], digestIntoLatentIndexer[posenc.BFloat16]),
 	})
-	_ = testkit.Register(testkit.Case{Function: "DequantizeLatent", Times: 2,
+	_ = kit.Register(kit.Case{Function: "DequantizeLatent", Times: 2,
 		Call: oneOf(dequantizeLatentCall[float32], dequantizeLatentCall[posenc.Float16], dequantizeLatentCall[posenc.BFloat16]),
 		OnStack: func() error {
 			var x [128]float32
@@ -60,7 +60,7 @@ var (
 )
 
 // latentArgument returns a cache of a format with at least as many tokens.
-func latentArgument(a *testkit.Arguments, format posenc.LatentFormat, tokens int) posenc.LatentCache {
+func latentArgument(a *kit.Arguments, format posenc.LatentFormat, tokens int) posenc.LatentCache {
 	c, s := posenc.LatentCache{Format: format}, latentShapes[format]
 	if format < posenc.LatentE4M3 {
 		c.Scale = posenc.LatentScale(1 + a.Below(3))
@@ -83,7 +83,7 @@ func latentArgument(a *testkit.Arguments, format posenc.LatentFormat, tokens int
 		stride = c.PageStride
 	}
 	if a.Any() {
-		tokens = min(testkit.Small(tokens), 40)
+		tokens = min(kit.Small(tokens), 40)
 	}
 	pages := (tokens + max(c.PageTokens, 1) - 1) / max(c.PageTokens, 1)
 	length := 0
@@ -93,7 +93,7 @@ func latentArgument(a *testkit.Arguments, format posenc.LatentFormat, tokens int
 	if a.Yes() {
 		length += a.Below(40)
 	}
-	c.Data = testkit.Slice[byte](a, length)
+	c.Data = kit.Slice[byte](a, length)
 	if !a.Any() {
 		return c
 	}
@@ -242,8 +242,8 @@ func readLatentPlain(c *posenc.LatentCache, t int) []float32 {
 }
 
 // writesLatent says that a call may write to the records of tokens.
-func writesLatent(a *testkit.Arguments, c posenc.LatentCache, tokens func() []int) {
-	testkit.Writes(a, func(mark func(s []byte)) {
+func writesLatent(a *kit.Arguments, c posenc.LatentCache, tokens func() []int) {
+	kit.Writes(a, func(mark func(s []byte)) {
 		for _, t := range tokens() {
 			record, scales := latentToken(&c, t)
 			mark(record)
@@ -259,12 +259,12 @@ type latentPartArgument[S posenc.Element] struct {
 	rest   int
 }
 
-func latentPartOf[S posenc.Element](a *testkit.Arguments, angles anglesArgument, format posenc.LatentFormat, room int, written func() []int) (x latentPartArgument[S]) {
+func latentPartOf[S posenc.Element](a *kit.Arguments, angles anglesArgument, format posenc.LatentFormat, room int, written func() []int) (x latentPartArgument[S]) {
 	x.angles = angles
 	x.rest = latentShapes[format].numbers - angles.headDim
-	x.Rotated = testkit.ViewOfHeads[S](a, angles.tokens, 1, angles.headDim)
+	x.Rotated = kit.ViewOfHeads[S](a, angles.tokens, 1, angles.headDim)
 	if x.rest > 0 {
-		x.Latent = testkit.ViewOfHeads[S](a, angles.tokens, 1, x.rest)
+		x.Latent = kit.ViewOfHeads[S](a, angles.tokens, 1, x.rest)
 	}
 	x.Dst = latentArgument(a, format, room)
 	writesLatent(a, x.Dst, written)
@@ -275,8 +275,8 @@ func (x *latentPartArgument[S]) plain(slot func(int) int) {
 	p, tokens, dim := x.angles.plain(), x.angles.tokens, x.angles.headDim
 	rotated := posenc.View[float32]{Heads: 1, Data: make([]float32, tokens*dim)}
 	for t := range tokens {
-		for i, v := range x.Rotated.Data[testkit.RowAt(&x.Rotated, t, 0, dim):][:dim] {
-			rotated.Data[t*dim+i] = testkit.Widen(v)
+		for i, v := range x.Rotated.Data[kit.RowAt(&x.Rotated, t, 0, dim):][:dim] {
+			rotated.Data[t*dim+i] = kit.Widen(v)
 		}
 	}
 	rotateViewsPlain(p, []posenc.View[float32]{rotated}, tokens)
@@ -286,7 +286,7 @@ func (x *latentPartArgument[S]) plain(slot func(int) int) {
 		}
 		var numbers []float32
 		for i := range x.rest {
-			numbers = append(numbers, testkit.Widen(x.Latent.Data[testkit.RowAt(&x.Latent, t, 0, x.rest)+i]))
+			numbers = append(numbers, kit.Widen(x.Latent.Data[kit.RowAt(&x.Latent, t, 0, x.rest)+i]))
 		}
 		writeLatentPlain(&x.Dst, slot(t), append(numbers, rotated.Data[t*dim:][:dim]...))
 	}
@@ -301,20 +301,20 @@ func (x *latentPartArgument[S]) taken(part []int) (posenc.Angles, posenc.IntoLat
 	return x.angles.of(part), some
 }
 
-func intoLatentCall[S posenc.Element](a *testkit.Arguments) testkit.Call {
+func intoLatentCall[S posenc.Element](a *kit.Arguments) kit.Call {
 	return latentCall(a, 1, func(slots []int32, angles []posenc.Angles, xs []posenc.IntoLatent[S]) error {
 		return posenc.RotateIntoLatent(angles[0], slots, xs[0])
 	})
 }
 
-func intoLatentIndexerCall[S posenc.Element](a *testkit.Arguments) testkit.Call {
+func intoLatentIndexerCall[S posenc.Element](a *kit.Arguments) kit.Call {
 	return latentCall(a, 2, func(slots []int32, angles []posenc.Angles, xs []posenc.IntoLatent[S]) error {
 		return posenc.RotateIntoLatentIndexer(angles[0], slots, xs[0], angles[1], xs[1])
 	})
 }
 
 // latentCall is a call that stores records, and the keys of an indexer where there are two parts.
-func latentCall[S posenc.Element](a *testkit.Arguments, count int, run func(slots []int32, angles []posenc.Angles, xs []posenc.IntoLatent[S]) error) testkit.Call {
+func latentCall[S posenc.Element](a *kit.Arguments, count int, run func(slots []int32, angles []posenc.Angles, xs []posenc.IntoLatent[S]) error) kit.Call {
 	format := posenc.LatentFormat(1 + a.Below(5))
 	numbers := latentShapes[format].numbers
 	a.Head = []int{64, numbers, 64 + 32*a.Below(3)}[a.Below(3)]
@@ -339,11 +339,11 @@ func latentCall[S posenc.Element](a *testkit.Arguments, count int, run func(slot
 	parts := []latentPartArgument[S]{latentPartOf[S](a, first, format, room, written)}
 	if count == 2 {
 		cfg := posenc.RotaryConfig{HeadDim: 128, RotaryDim: 64, Offset: 64 * a.Below(2), Layout: allLayouts[a.Below(4)]}
-		r, positions := testkit.MustRotary(cfg), a.Positions(tokens)
+		r, positions := kit.MustRotary(cfg), a.Positions(tokens)
 		parts = append(parts, latentPartOf[S](a, anglesArgument{
 			Angles: r.At(positions), headDim: 128, tokens: tokens,
 			plain: func() plain { return plainOf(cfg).with(plainTables(cfg, positions, byGeneric)) },
-			of:    func(tokens []int) posenc.Angles { return r.At(testkit.Pick(positions, tokens)) },
+			of:    func(tokens []int) posenc.Angles { return r.At(kit.Pick(positions, tokens)) },
 		}, posenc.DeepSeekIndexer, room, written))
 	}
 	var angles []posenc.Angles
@@ -351,7 +351,7 @@ func latentCall[S posenc.Element](a *testkit.Arguments, count int, run func(slot
 	for _, p := range parts {
 		angles, xs = append(angles, p.angles.Angles), append(xs, p.IntoLatent)
 	}
-	call := testkit.Call{
+	call := kit.Call{
 		Run: func() error { return run(slots, angles, xs) },
 		Want: func() {
 			for i := range parts {
@@ -363,7 +363,7 @@ func latentCall[S posenc.Element](a *testkit.Arguments, count int, run func(slot
 		call.Right = func() bool { return true }
 	}
 	if !twice(slots) {
-		call.Parts = func(c *testkit.Choices) (groups [][]func() error) {
+		call.Parts = func(c *kit.Choices) (groups [][]func() error) {
 			for _, part := range c.Deal(tokens) {
 				some := make([]int32, len(part))
 				for i, token := range part {
@@ -383,7 +383,7 @@ func latentCall[S posenc.Element](a *testkit.Arguments, count int, run func(slot
 	return call
 }
 
-func dequantizeLatentCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
+func dequantizeLatentCall[T posenc.Element](a *kit.Arguments) kit.Call {
 	format := posenc.LatentFormat(1 + a.Below(5))
 	tokens, dim := min(a.Tokens(), 20), latentShapes[format].numbers
 	if a.Rarely() {
@@ -395,8 +395,8 @@ func dequantizeLatentCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 			src.Data[i] = 0x38 + src.Data[i]%8
 		}
 	}
-	dst := testkit.ViewOfHeads[T](a, tokens, 1, dim)
-	testkit.WritesView(a, &dst, tokens, dim)
+	dst := kit.ViewOfHeads[T](a, tokens, 1, dim)
+	kit.WritesView(a, &dst, tokens, dim)
 	var slots []int32
 	if a.Yes() {
 		slots = a.IDs(tokens, tokens)
@@ -409,13 +409,13 @@ func dequantizeLatentCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	if a.Yes() {
 		src.Scale = 0
 	}
-	call := testkit.Call{
+	call := kit.Call{
 		Run: func() error { return posenc.DequantizeLatent(dst, src, options) },
 		Want: func() {
 			for t := range tokens {
-				to := dst.Data[testkit.RowAt(&dst, t, 0, dim):][:dim]
+				to := dst.Data[kit.RowAt(&dst, t, 0, dim):][:dim]
 				for i, v := range readLatentPlain(&src, slot(t)) {
-					to[i] = testkit.Narrow[T](v)
+					to[i] = kit.Narrow[T](v)
 				}
 			}
 		},
@@ -423,7 +423,7 @@ func dequantizeLatentCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	if !a.Any() {
 		call.Right = func() bool { return true }
 	}
-	call.Parts = testkit.ViewParts([]posenc.View[T]{dst}, tokens, dim, true, func(_ int, x posenc.View[T], part []int) error {
+	call.Parts = kit.ViewParts([]posenc.View[T]{dst}, tokens, dim, true, func(_ int, x posenc.View[T], part []int) error {
 		some := make([]int32, len(part))
 		for i, token := range part {
 			some[i] = int32(slot(token))
@@ -433,36 +433,36 @@ func dequantizeLatentCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	return call
 }
 
-func digestIntoLatent[S posenc.Element](d *testkit.Digest) {
+func digestIntoLatent[S posenc.Element](d *kit.Digest) {
 	const tokens = 5
 	for format := posenc.DeepSeekV32; format <= posenc.LatentBFloat16; format++ {
 		c := digestLatent(d, format, 8)
 		cfg := posenc.RotaryConfig{HeadDim: 64, Layout: posenc.Interleaved}
 		slots := []int32{6, 7, -1, 0, 1}
-		angles := testkit.MustRotary(cfg).At(d.Positions(tokens))
+		angles := kit.MustRotary(cfg).At(d.Positions(tokens))
 		x := posenc.IntoLatent[S]{Dst: c}
-		x.Latent = posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*(latentShapes[format].numbers-64)), Heads: 1}
-		x.Rotated = posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*64), Heads: 1}
+		x.Latent = posenc.View[S]{Data: kit.DigestElements[S](d, tokens*(latentShapes[format].numbers-64)), Heads: 1}
+		x.Rotated = posenc.View[S]{Data: kit.DigestElements[S](d, tokens*64), Heads: 1}
 		d.Must(posenc.RotateIntoLatent(angles, slots, x))
 		d.Add(c.Data)
 	}
 }
 
-func digestIntoLatentIndexer[S posenc.Element](d *testkit.Digest) {
+func digestIntoLatentIndexer[S posenc.Element](d *kit.Digest) {
 	const tokens = 5
 	of := func(dim int) posenc.Angles {
-		return testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 64, Layout: posenc.Interleaved}).At(d.Positions(tokens))
+		return kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 64, Layout: posenc.Interleaved}).At(d.Positions(tokens))
 	}
 	x, keys := posenc.IntoLatent[S]{Dst: digestLatent(d, posenc.DeepSeekV32, 8)}, posenc.IntoLatent[S]{Dst: digestLatent(d, posenc.DeepSeekIndexer, 8)}
-	x.Latent = posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*512), Heads: 1}
-	x.Rotated = posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*64), Heads: 1}
-	keys.Rotated = posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*128), Heads: 1}
+	x.Latent = posenc.View[S]{Data: kit.DigestElements[S](d, tokens*512), Heads: 1}
+	x.Rotated = posenc.View[S]{Data: kit.DigestElements[S](d, tokens*64), Heads: 1}
+	keys.Rotated = posenc.View[S]{Data: kit.DigestElements[S](d, tokens*128), Heads: 1}
 	d.Must(posenc.RotateIntoLatentIndexer(of(64), []int32{6, 7, -1, 0, 1}, x, of(128), keys))
 	d.Add(x.Dst.Data)
 	d.Add(keys.Dst.Data)
 }
 
-func digestLatent(d *testkit.Digest, format posenc.LatentFormat, tokens int) posenc.LatentCache {
+func digestLatent(d *kit.Digest, format posenc.LatentFormat, tokens int) posenc.LatentCache {
 	c := posenc.LatentCache{Format: format, PageTokens: 4}
 	switch format {
 	case posenc.LatentE4M3:
@@ -482,7 +482,7 @@ func digestLatent(d *testkit.Digest, format posenc.LatentFormat, tokens int) pos
 	return c
 }
 
-func digestDequantizeLatent[T posenc.Element](d *testkit.Digest) {
+func digestDequantizeLatent[T posenc.Element](d *kit.Digest) {
 	for format := posenc.DeepSeekV32; format <= posenc.LatentBFloat16; format++ {
 		c, dim := digestLatent(d, format, 8), latentShapes[format].numbers
 		y := posenc.View[T]{Data: make([]T, 3*dim), Heads: 1}

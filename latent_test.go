@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/exhaustive"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -47,7 +47,7 @@ func latentOf(format, rule string, tokens int) posenc.LatentCache {
 	_, page := pageOf(c.Format, c.PageTokens)
 	c.Data = make([]byte, (tokens+c.PageTokens-1)/c.PageTokens*page)
 	if format == "LatentE4M3" {
-		scale := testkit.Must(strconv.ParseFloat(rule, 32))
+		scale := kit.Must(strconv.ParseFloat(rule, 32))
 		c.InverseScale = float32(scale)
 	}
 	return c
@@ -73,7 +73,7 @@ func latentPart[S posenc.Element](ropes map[int]*posenc.Rotary, positions []int3
 func latentRopes() map[int]*posenc.Rotary {
 	ropes := map[int]*posenc.Rotary{}
 	for _, dim := range []int{64, 128, 512} {
-		ropes[dim] = testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 64, Offset: dim - 64, Layout: posenc.Interleaved})
+		ropes[dim] = kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 64, Offset: dim - 64, Layout: posenc.Interleaved})
 	}
 	return ropes
 }
@@ -81,25 +81,25 @@ func latentRopes() map[int]*posenc.Rotary {
 // Caches have the bytes of the engines' formulas: testdata/latent/generate.py. All numbers are read back as
 // code times scale.
 func TestLatentGolden(t *testing.T) {
-	cases := testkit.ReadCases[struct{ Name, Format, Rule, Bytes string }](t, "testdata/latent/vectors.json", 19)
+	cases := kit.ReadCases[struct{ Name, Format, Rule, Bytes string }](t, "testdata/latent/vectors.json", 19)
 	ropes := latentRopes()
-	hard := testkit.Must(hex.DecodeString(cases[len(cases)-1].Bytes))
+	hard := kit.Must(hex.DecodeString(cases[len(cases)-1].Bytes))
 	float32s := make([]float32, len(hard)/4)
 	for i := range float32s {
 		float32s[i] = math.Float32frombits(uint32(hard[4*i]) | uint32(hard[4*i+1])<<8 | uint32(hard[4*i+2])<<16 | uint32(hard[4*i+3])<<24)
 	}
-	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
+	kit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
 		for _, c := range cases[:len(cases)-1] {
-			name, want := fmt.Sprint(c.Name, " ", c.Format, " ", c.Rule), testkit.Must(hex.DecodeString(c.Bytes))
+			name, want := fmt.Sprint(c.Name, " ", c.Format, " ", c.Rule), kit.Must(hex.DecodeString(c.Bytes))
 			var cache posenc.LatentCache
 			if c.Name == "bfloat16" {
 				cache = latentOf(c.Format, c.Rule, 3)
-				angles, x := latentPart(ropes, testkit.Sequence(3), cache, latentInputs(0, 3))
-				testkit.NoError(t, posenc.RotateIntoLatent(angles, nil, x))
+				angles, x := latentPart(ropes, kit.Sequence(3), cache, latentInputs(0, 3))
+				kit.NoError(t, posenc.RotateIntoLatent(angles, nil, x))
 			} else {
 				cache = latentOf(c.Format, c.Rule, 5)
-				angles, x := latentPart(ropes, testkit.Sequence(5), cache, float32s)
-				testkit.NoError(t, posenc.RotateIntoLatent(angles, nil, x))
+				angles, x := latentPart(ropes, kit.Sequence(5), cache, float32s)
+				kit.NoError(t, posenc.RotateIntoLatent(angles, nil, x))
 			}
 			if !bytes.Equal(cache.Data, want) {
 				i := slices.IndexFunc(want, func(byte) bool { return true })
@@ -158,7 +158,7 @@ func TestExhaustiveLatent(t *testing.T) {
 		Tokens, Chunk int
 		Digests       map[string]string
 	}
-	testkit.ReadJSON("testdata/latent/random.json", &random)
+	kit.ReadJSON("testdata/latent/random.json", &random)
 	if random.Tokens < 1e7 || len(random.Digests) != 12 {
 		t.Fatalf("digests of %d tokens in %d formats", random.Tokens, len(random.Digests))
 	}
@@ -187,10 +187,10 @@ func TestExhaustiveLatent(t *testing.T) {
 					cache := latentOf(format, rule, random.Chunk)
 					if isWide {
 						angles, part := latentPart(ropes, positions, cache, wide)
-						testkit.NoError(t, posenc.RotateIntoLatent(angles, nil, part))
+						kit.NoError(t, posenc.RotateIntoLatent(angles, nil, part))
 					} else {
 						angles, part := latentPart(ropes, positions, cache, x)
-						testkit.NoError(t, posenc.RotateIntoLatent(angles, nil, part))
+						kit.NoError(t, posenc.RotateIntoLatent(angles, nil, part))
 					}
 					sum := sha256.Sum256(cache.Data)
 					if got, want := hex.EncodeToString(sum[:digest/2]), digests[digest*block:][:digest]; got != want {
@@ -205,7 +205,7 @@ func TestExhaustiveLatent(t *testing.T) {
 
 func TestLatentArguments(t *testing.T) {
 	ropes := latentRopes()
-	half := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, RotaryDim: 32, Layout: posenc.Interleaved})
+	half := kit.MustRotary(posenc.RotaryConfig{HeadDim: 64, RotaryDim: 32, Layout: posenc.Interleaved})
 	data, numbers, positions := make([]byte, 2*656), make([]float32, 2*576), []int32{0, 1}
 	type latent = posenc.IntoLatent[float32]
 	angles := ropes[64].At(positions)
@@ -219,7 +219,7 @@ func TestLatentArguments(t *testing.T) {
 		change(&x)
 		return posenc.RotateIntoLatent(angles, slots, x)
 	}
-	fails := testkit.Failures(t, data, numbers)
+	fails := kit.Failures(t, data, numbers)
 	const into, read = "posenc.RotateIntoLatent: ", "posenc.DequantizeLatent: "
 	fails(posenc.RotateIntoLatent(posenc.Angles{}, slots, right), posenc.ErrConfig, into+"a is zero")
 	fails(posenc.RotateIntoLatent(half.At(positions), slots, right), posenc.ErrShape, into+"a is of 32 elements from number 0 on of heads of 64, want of the last 64")
@@ -241,14 +241,14 @@ func TestLatentArguments(t *testing.T) {
 	fails(store(func(x *latent) { x.Dst.PageTokens = math.MaxInt / 600 }), posenc.ErrShape, into+"x.Dst.PageTokens is", "an int cannot count")
 	fails(store(func(x *latent) { x.Dst.PageTokens, x.Dst.PageStride = 0, 656 }), posenc.ErrShape, into+"x.Dst.PageStride is 656, want 0")
 	fails(store(func(x *latent) { x.Dst.PageStride = 1311 }), posenc.ErrShape, into+"x.Dst.PageStride is 1311, want 0 or at least the 1312 bytes of a page")
-	fails(store(func(x *latent) { x.Dst.Data = data[:1311] }), posenc.ErrLength, into+"x.Dst.Data has 1311 elements, want whole pages for 2 tokens: 2 tokens take 1312 bytes")
+	fails(store(func(x *latent) { x.Dst.Data = data[:1311] }), posenc.ErrLength, into+"x.Dst.Data has 1311 elements, want whole pages of 1312 bytes for 2 tokens, 2 in each")
 	fails(store(func(x *latent) { x.Dst.Data = make([]byte, 4*656) }), posenc.ErrLength, into+"x.Dst.Data has 2624 elements, want whole pages for 2 tokens, and no more: it has room for 4; slice it, or give slots")
 	fails(store(func(x *latent) { x.Latent.Tokens = 1 }), posenc.ErrLength, into+"x.Latent.Tokens is 1, want 2 as in the call")
 	fails(store(func(x *latent) { x.Latent.Heads = 2 }), posenc.ErrLength, into+"x.Latent.Data")
 	fails(store(func(x *latent) { x.Rotated = posenc.View[float32]{} }), posenc.ErrShape, into+"x.Rotated.Heads is 0")
-	fails(store(func(x *latent) { x.Dst.Data = testkit.BytesOf(numbers)[:2*656] }), posenc.ErrOverlap, into+"x.Dst is sharing memory with x.Latent or x.Rotated")
+	fails(store(func(x *latent) { x.Dst.Data = kit.BytesOf(numbers)[:2*656] }), posenc.ErrOverlap, into+"x.Dst is sharing memory with x.Latent or x.Rotated")
 	slots = []int32{4, 0}
-	fails(store(func(x *latent) {}), posenc.ErrPosition, into+"slots[0] is 4, want below 2, the tokens that x.Dst has whole pages for in 1312 elements: 2 tokens take 1312 bytes")
+	fails(store(func(x *latent) {}), posenc.ErrPosition, into+"slots[0] is 4, want below 2, the tokens that x.Dst has whole pages for in 1312 elements: pages of 1312 bytes, 2 tokens in each")
 	slots = []int32{0}
 	fails(store(func(x *latent) {}), posenc.ErrLength, into+"slots has 1 element, want 2")
 
@@ -264,13 +264,13 @@ func TestLatentArguments(t *testing.T) {
 	unshared := make([]float32, 2*576)
 	const indexed = "posenc.RotateIntoLatentIndexer: "
 	indexer := ropes[128].At(positions)
-	testkit.NoError(t, both(indexer, func(x, keys *latent) { x.Dst.Data = make([]byte, 2*656) }))
+	kit.NoError(t, both(indexer, func(x, keys *latent) { x.Dst.Data = make([]byte, 2*656) }))
 	fails(both(posenc.Angles{}, func(x, keys *latent) {}), posenc.ErrConfig, indexed+"indexer: a is zero")
 	fails(both(ropes[512].At(positions), func(x, keys *latent) {}), posenc.ErrShape, indexed+"indexer: a is of heads of 512, want heads of at most the 128")
 	fails(both(ropes[128].Unrotated(1), func(x, keys *latent) { keys.Rotated.Data = numbers[:128] }), posenc.ErrLength, indexed+"indexer is of 1 tokens, want 2 as in a")
 	fails(both(indexer, func(x, keys *latent) { keys.Dst.Scale = 0 }), posenc.ErrConfig, indexed+"keys.Dst.Scale is 0")
 	fails(both(indexer, func(x, keys *latent) { keys.Dst.Data = data[:2*132] }), posenc.ErrOverlap, indexed+"keys.Dst is sharing memory with x.Dst")
-	fails(both(indexer, func(x, keys *latent) { x.Latent.Data = unshared; keys.Dst.Data = testkit.BytesOf(unshared)[:2*132] }), posenc.ErrOverlap, indexed+"keys.Dst is sharing memory with x.Latent or x.Rotated")
+	fails(both(indexer, func(x, keys *latent) { x.Latent.Data = unshared; keys.Dst.Data = kit.BytesOf(unshared)[:2*132] }), posenc.ErrOverlap, indexed+"keys.Dst is sharing memory with x.Latent or x.Rotated")
 
 	dst := posenc.View[float32]{Data: numbers, Heads: 1}
 	options := posenc.DequantizeOptions{Tokens: 2, HeadDim: 576}
@@ -286,5 +286,5 @@ func TestLatentArguments(t *testing.T) {
 	fails(posenc.DequantizeLatent(dst, right.Dst, posenc.DequantizeOptions{Tokens: 2, HeadDim: 576, Slots: []int32{0, 4}}), posenc.ErrPosition, read+"options.Slots[1] is 4, want below 2")
 	fails(posenc.DequantizeLatent(posenc.View[float32]{Data: numbers[:576], Heads: 1}, right.Dst, options), posenc.ErrLength, read+"dst.Data has 576 elements")
 	fails(posenc.DequantizeLatent(posenc.View[float32]{Data: make([]float32, 4*576), Heads: 2}, right.Dst, options), posenc.ErrShape, read+"dst.Heads is 2, want 1")
-	fails(posenc.DequantizeLatent(dst, posenc.LatentCache{Data: testkit.BytesOf(numbers)[:2*656], Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorScale}, options), posenc.ErrOverlap, read+"dst is sharing memory with src")
+	fails(posenc.DequantizeLatent(dst, posenc.LatentCache{Data: kit.BytesOf(numbers)[:2*656], Format: posenc.DeepSeekV32, Scale: posenc.LatentFloorScale}, options), posenc.ErrOverlap, read+"dst is sharing memory with src")
 }

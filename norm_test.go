@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/exhaustive"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -20,11 +20,11 @@ import (
 func widely[T posenc.Element](x []T, f func(x []float32)) {
 	wide := make([]float32, len(x))
 	for i, v := range x {
-		wide[i] = testkit.Widen(v)
+		wide[i] = kit.Widen(v)
 	}
 	f(wide)
 	for i, v := range wide {
-		x[i] = testkit.Narrow[T](v)
+		x[i] = kit.Narrow[T](v)
 	}
 }
 
@@ -37,7 +37,7 @@ func scaleRow[T posenc.Element](x []T, factor float32) {
 }
 
 func mustNorm(weight []float32, epsilon float32, unitOffset bool) *posenc.RMSNorm {
-	return testkit.Must(posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon, UnitOffset: unitOffset}))
+	return kit.Must(posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon, UnitOffset: unitOffset}))
 }
 
 func randomWeight(r *rand.Rand, n int) []float32 {
@@ -50,8 +50,8 @@ func randomWeight(r *rand.Rand, n int) []float32 {
 
 // A call of a kernel is bounded: rows beyond the bound go to several.
 func TestNormalizeLarge(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(74)
+	kit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := kit.NewRand(74)
 		for _, shape := range [][4]int{{3, 2, kernels.MaxCallElements + 5}, {2, 1, kernels.MaxCallElements, 3}, {1, 40, kernels.MaxCallElements/8 - 3}, {2, 1, 2*kernels.MaxCallElements + 1}, {kernels.MaxCallElements/64 + 3, 2, 64}} {
 			tokens, heads, dim, gap := shape[0], shape[1], shape[2], shape[3]
 			x, weight, factors := randomWeight(r, tokens*heads*(dim+gap)-gap), randomWeight(r, dim), randomWeight(r, tokens)
@@ -62,8 +62,8 @@ func TestNormalizeLarge(t *testing.T) {
 				generic.ScaleF32(row, factors[i/heads])
 			}
 			v := strided(x, heads, heads*(dim+gap), dim+gap)
-			testkit.NoError(t, posenc.Normalize(mustNorm(weight, 1e-6, false), tokens, v), posenc.ScaleQueries(factors, dim, v))
-			if i := testkit.FirstDifference(x, want); i >= 0 {
+			kit.NoError(t, posenc.Normalize(mustNorm(weight, 1e-6, false), tokens, v), posenc.ScaleQueries(factors, dim, v))
+			if i := kit.FirstDifference(x, want); i >= 0 {
 				t.Errorf("%v: element %d is %v, want %v", shape, i, x[i], want[i])
 			}
 		}
@@ -115,15 +115,15 @@ func normBound(additions int) float64 { return float64(additions+3)/2 + 4.01 }
 func laneAdditions(n int) int { return (n+15)/16 - 1 + 4 }
 
 func TestNormalizeAgainstReal(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(77)
+	kit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := kit.NewRand(77)
 		worst := 0.0
-		for range testkit.Rounds(200) {
-			n := testkit.OneOf(r, []int{1, 7, 64, 80, 128, 256, 1024})
+		for range kit.Rounds(200) {
+			n := kit.OneOf(r, []int{1, 7, 64, 80, 128, 256, 1024})
 			x, weight := randomWeight(r, n), randomWeight(r, n)
-			epsilon := testkit.OneOf(r, []float32{1e-6, 1e-5, math.SmallestNonzeroFloat32, 3})
+			epsilon := kit.OneOf(r, []float32{1e-6, 1e-5, math.SmallestNonzeroFloat32, 3})
 			want := rmsNormReal(x, weight, epsilon)
-			testkit.NoError(t, posenc.Normalize(mustNorm(weight, epsilon, false), 1, posenc.View[float32]{Data: x, Heads: 1}))
+			kit.NoError(t, posenc.Normalize(mustNorm(weight, epsilon, false), 1, posenc.View[float32]{Data: x, Heads: 1}))
 			e := relativeError(x, want)
 			worst = max(worst, e)
 			if e > normBound(laneAdditions(n)) {
@@ -139,7 +139,7 @@ func TestNormalizeAgainstReal(t *testing.T) {
 // a chain of n-1 additions. In bfloat16 what is so close rounds to the same
 // number or to its neighbour.
 func TestNormalizeAgainstTransformers(t *testing.T) {
-	for _, c := range testkit.ReadCases[struct {
+	for _, c := range kit.ReadCases[struct {
 		Module         string
 		Rows, Elements int
 		Epsilon        float64
@@ -148,14 +148,14 @@ func TestNormalizeAgainstTransformers(t *testing.T) {
 		BFloat16       string
 	}](t, "testdata/rmsnorm/vectors.json", 3) {
 		t.Run("module="+c.Module, func(t *testing.T) {
-			n := mustNorm(testkit.GoldenInputs(1<<20, c.Elements), float32(c.Epsilon), c.UnitOffset)
-			x := testkit.GoldenInputs(0, c.Rows*c.Elements)
+			n := mustNorm(kit.GoldenInputs(1<<20, c.Elements), float32(c.Epsilon), c.UnitOffset)
+			x := kit.GoldenInputs(0, c.Rows*c.Elements)
 			low := make([]posenc.BFloat16, len(x))
 			for i, v := range x {
-				low[i] = testkit.Narrow[posenc.BFloat16](v)
+				low[i] = kit.Narrow[posenc.BFloat16](v)
 			}
-			testkit.NoError(t, posenc.Normalize(n, c.Rows, posenc.View[float32]{Data: x, Heads: 1}))
-			want, wantLow := testkit.Hex[float32](c.Float32), testkit.Hex[posenc.BFloat16](c.BFloat16)
+			kit.NoError(t, posenc.Normalize(n, c.Rows, posenc.View[float32]{Data: x, Heads: 1}))
+			want, wantLow := kit.Hex[float32](c.Float32), kit.Hex[posenc.BFloat16](c.BFloat16)
 			if len(want) != len(x) || len(wantLow) != 0 && len(wantLow) != len(x) {
 				t.Fatalf("%d and %d of %d elements", len(want), len(wantLow), len(x))
 			}
@@ -172,7 +172,7 @@ func TestNormalizeAgainstTransformers(t *testing.T) {
 			if len(wantLow) == 0 {
 				return
 			}
-			testkit.NoError(t, posenc.Normalize(n, c.Rows, posenc.View[posenc.BFloat16]{Data: low, Heads: 1}))
+			kit.NoError(t, posenc.Normalize(n, c.Rows, posenc.View[posenc.BFloat16]{Data: low, Heads: 1}))
 			differ := 0
 			for i, got := range low {
 				steps := int(got) - int(wantLow[i])
@@ -191,7 +191,7 @@ func TestNormalizeAgainstTransformers(t *testing.T) {
 // What the formula gives where squares overflow or vanish.
 func TestNormalizeExtremes(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	kit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, tt := range []struct {
 			x, want []float32
 			epsilon float32
@@ -206,8 +206,8 @@ func TestNormalizeExtremes(t *testing.T) {
 		} {
 			got := slices.Clone(tt.x)
 			n := mustNorm([]float32{1, 1, 1}[:len(got)], tt.epsilon, false)
-			testkit.NoError(t, posenc.Normalize(n, 1, posenc.View[float32]{Data: got, Heads: 1}))
-			if !testkit.SameSlices(got, tt.want) {
+			kit.NoError(t, posenc.Normalize(n, 1, posenc.View[float32]{Data: got, Heads: 1}))
+			if !kit.SameSlices(got, tt.want) {
 				t.Errorf("%v becomes %v, want %v", tt.x, got, tt.want)
 			}
 		}
@@ -219,10 +219,10 @@ func TestNormErrors(t *testing.T) {
 	norm4 := mustNorm(make([]float32, 4), 1, false)
 	memory := make([]float32, 64)
 	newNorm := func(weight []float32, epsilon float32) error {
-		return testkit.Made(posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon}))
+		return kit.Made(posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon}))
 	}
 	x := V{Data: memory[:16], Heads: 2} // 2 tokens of 2 heads of 4
-	fails := testkit.Failures(t, memory)
+	fails := kit.Failures(t, memory)
 	fails(newNorm(nil, 1), posenc.ErrConfig, "posenc.NewRMSNorm: weight has 0 elements")
 	fails(newNorm(make([]float32, 1<<20+1), 1), posenc.ErrConfig, "posenc.NewRMSNorm: weight has 1048577 elements")
 	fails(newNorm(memory, 0), posenc.ErrConfig, "posenc.NewRMSNorm: cfg.Epsilon is 0, want a positive finite number: the model's rms_norm_eps, or the default of its class")
@@ -238,22 +238,22 @@ func TestNormErrors(t *testing.T) {
 	fails(posenc.ScaleQueries(memory[20:22], 0, x), posenc.ErrShape, "posenc.ScaleQueries: headDim is 0")
 	fails(posenc.ScaleQueries(memory[20:23], 4, x), posenc.ErrLength, "posenc.ScaleQueries: xs[0].Data has 16 elements, want 24")
 	fails(posenc.ScaleQueries(memory[14:16], 4, x), posenc.ErrOverlap, "posenc.ScaleQueries: xs[0] is sharing memory with factors")
-	testkit.NoError(t, posenc.Normalize(norm4, 0, V{Heads: 1}), posenc.ScaleQueries(nil, 4, V{Heads: 1}), // nothing to do
+	kit.NoError(t, posenc.Normalize(norm4, 0, V{Heads: 1}), posenc.ScaleQueries(nil, 4, V{Heads: 1}), // nothing to do
 		posenc.Normalize(mustNorm(make([]float32, 1<<20), math.MaxFloat32, false), 0, V{Heads: 1}))
 }
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "NewRMSNorm", Digests: digestOf("NewRMSNorm", digestNewRMSNorm), Call: func(a *testkit.Arguments) testkit.Call {
-		weight := testkit.Slice[float32](a, 1+a.Next())
+	_ = kit.Register(kit.Case{Function: "NewRMSNorm", Digests: digestOf("NewRMSNorm", digestNewRMSNorm), Call: func(a *kit.Arguments) kit.Call {
+		weight := kit.Slice[float32](a, 1+a.Next())
 		cfg := posenc.RMSNormConfig{Epsilon: float32(a.Real(1e-6)), UnitOffset: a.Yes()}
-		return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRMSNorm(weight, cfg)) }}
+		return kit.Call{Allocates: kit.Constructed, Run: func() error { return kit.Made(posenc.NewRMSNorm(weight, cfg)) }}
 	}})
-	_ = testkit.Register(testkit.Case{Function: "Normalize", Times: 4, Long: longNormalize,
+	_ = kit.Register(kit.Case{Function: "Normalize", Times: 4, Long: longNormalize,
 		Call:    oneOf(normalizeCall[float32], normalizeCall[posenc.Float16], normalizeCall[posenc.BFloat16]),
 		OnStack: func() error { return errors.Join(normalizeOnStack[float32](), normalizeOnStack[posenc.Float16]()) },
 		Digests: ofTypes("Normalize", digestNormalize[float32], digestNormalize[posenc.Float16], digestNormalize[posenc.BFloat16]),
 	})
-	_ = testkit.Register(testkit.Case{Function: "ScaleQueries", Times: 4,
+	_ = kit.Register(kit.Case{Function: "ScaleQueries", Times: 4,
 		Call:    oneOf(scaleCall[float32], scaleCall[posenc.Float16], scaleCall[posenc.BFloat16]),
 		OnStack: func() error { return errors.Join(scaleOnStack[float32](), scaleOnStack[posenc.BFloat16]()) },
 		Long: func() error {
@@ -275,11 +275,11 @@ type normArgument struct {
 
 // normOf returns the norm of rows of n elements; where any arguments are wanted also a
 // zero one.
-func normOf(a *testkit.Arguments, n int) normArgument {
+func normOf(a *kit.Arguments, n int) normArgument {
 	if a.Any() && a.Below(8) == 0 {
 		return normArgument{new(posenc.RMSNorm), nil, 0}
 	}
-	weight := testkit.Input[float32](a, n)
+	weight := kit.Input[float32](a, n)
 	cfg := posenc.RMSNormConfig{Epsilon: []float32{1e-6, 1e-5, 1, math.SmallestNonzeroFloat32, 1e-30}[a.Below(5)], UnitOffset: a.Yes()}
 	if a.Ordinary() {
 		cfg.Epsilon = 1e-6
@@ -299,7 +299,7 @@ func normOf(a *testkit.Arguments, n int) normArgument {
 	return normArgument{norm, weight, cfg.Epsilon}
 }
 
-func normalizeCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
+func normalizeCall[T posenc.Element](a *kit.Arguments) kit.Call {
 	dim := a.Length()
 	if a.Any() {
 		dim = 1 + a.Below(70)
@@ -310,14 +310,14 @@ func normalizeCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	}
 	dim = max(len(norm.weight), 1)
 	tokens := a.Number(0, 9)
-	xs := testkit.OutputViews[T](a, tokens, dim)
-	return testkit.Call{
+	xs := kit.OutputViews[T](a, tokens, dim)
+	return kit.Call{
 		Run:   func() error { return posenc.Normalize(norm.RMSNorm, tokens, xs...) },
 		Right: func() bool { return norm.weight != nil && tokens >= 0 && viewsRight(xs, tokens, dim) },
 		Want: func() {
 			eachHead(xs, tokens, dim, func(token int, head []T) { normalizeRow(head, norm.weight, norm.epsilon) })
 		},
-		Parts: testkit.ViewParts(xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
+		Parts: kit.ViewParts(xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
 			return posenc.Normalize(norm.RMSNorm, len(tokens), x)
 		}),
 	}
@@ -328,28 +328,28 @@ func eachHead[T posenc.Element](xs []posenc.View[T], tokens, dim int, f func(tok
 	for i := range xs {
 		for t := range tokens {
 			for h := range xs[i].Heads {
-				f(t, xs[i].Data[testkit.RowAt(&xs[i], t, h, dim):][:dim])
+				f(t, xs[i].Data[kit.RowAt(&xs[i], t, h, dim):][:dim])
 			}
 		}
 	}
 }
 
-func scaleCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
-	factors, dim := testkit.Slice[float32](a, a.Tokens()), a.Number(1, 70)
+func scaleCall[T posenc.Element](a *kit.Arguments) kit.Call {
+	factors, dim := kit.Slice[float32](a, a.Tokens()), a.Number(1, 70)
 	tokens := len(factors)
-	xs := testkit.OutputViews[T](a, tokens, dim)
-	return testkit.Call{
+	xs := kit.OutputViews[T](a, tokens, dim)
+	return kit.Call{
 		Run: func() error { return posenc.ScaleQueries(factors, dim, xs...) },
 		Right: func() bool {
 			right := dim >= 1 && viewsRight(xs, tokens, dim)
 			for _, x := range xs {
-				right = right && !testkit.Share(x.Data, factors)
+				right = right && !kit.Share(x.Data, factors)
 			}
 			return right
 		},
 		Want: func() { eachHead(xs, tokens, dim, func(token int, head []T) { scaleRow(head, factors[token]) }) },
-		Parts: testkit.ViewParts(xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
-			return posenc.ScaleQueries(testkit.Pick(factors, tokens), dim, x)
+		Parts: kit.ViewParts(xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
+			return posenc.ScaleQueries(kit.Pick(factors, tokens), dim, x)
 		}),
 	}
 }
@@ -376,32 +376,32 @@ func longNormalize() (err error) {
 	return err
 }
 
-func digestNewRMSNorm(d *testkit.Digest) {
+func digestNewRMSNorm(d *kit.Digest) {
 	for _, epsilon := range []float32{math.SmallestNonzeroFloat32, 1e-6, 0x1p100} {
 		for _, unitOffset := range []bool{false, true} {
-			norm := mustNorm(testkit.DigestElements[float32](d, 40), epsilon, unitOffset)
-			x := testkit.DigestNumbers[float32](d, 40)
+			norm := mustNorm(kit.DigestElements[float32](d, 40), epsilon, unitOffset)
+			x := kit.DigestNumbers[float32](d, 40)
 			d.Must(posenc.Normalize(norm, 1, posenc.View[float32]{Data: x, Heads: 1}))
 			d.Add(x)
 		}
 	}
 }
 
-func digestNormalize[T posenc.Element](d *testkit.Digest) {
+func digestNormalize[T posenc.Element](d *kit.Digest) {
 	for i, n := range []int{1, 7, 16, 31, 64, 129, 300} {
-		for j, fill := range []func(*testkit.Digest, int) []T{testkit.DigestNumbers[T], testkit.DigestNumbers[T], testkit.DigestElements[T]} {
-			norm := mustNorm(testkit.DigestNumbers[float32](d, n), 1e-5, false)
-			x := testkit.DigestViewOf(d, fill, i+j, 4, 2, n)
+		for j, fill := range []func(*kit.Digest, int) []T{kit.DigestNumbers[T], kit.DigestNumbers[T], kit.DigestElements[T]} {
+			norm := mustNorm(kit.DigestNumbers[float32](d, n), 1e-5, false)
+			x := kit.DigestViewOf(d, fill, i+j, 4, 2, n)
 			d.Must(posenc.Normalize(norm, 4, x.View))
 			d.Add(x.Memory)
 		}
 	}
 }
 
-func digestScale[T posenc.Element](d *testkit.Digest) {
+func digestScale[T posenc.Element](d *kit.Digest) {
 	for i, n := range []int{1, 7, 32, 67, 300} {
-		x, y := testkit.DigestViewOf(d, testkit.DigestElements[T], i, 4, 3, n), testkit.DigestViewOf(d, testkit.DigestElements[T], i+1, 4, 1, n)
-		d.Must(posenc.ScaleQueries(testkit.DigestElements[float32](d, 4), n, x.View, y.View))
+		x, y := kit.DigestViewOf(d, kit.DigestElements[T], i, 4, 3, n), kit.DigestViewOf(d, kit.DigestElements[T], i+1, 4, 1, n)
+		d.Must(posenc.ScaleQueries(kit.DigestElements[float32](d, 4), n, x.View, y.View))
 		d.Add(x.Memory, y.Memory)
 	}
 }

@@ -6,25 +6,25 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "PagedView.Record", NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
+	_ = kit.Register(kit.Case{Function: "PagedView.Record", NoDigest: true, Call: func(a *kit.Arguments) kit.Call {
 		v, dim := posenc.PagedView{Format: posenc.PageFormat(1 + a.Below(6))}, 16*(1+a.Below(32))
 		if a.Any() {
 			v.Format, v.Group, dim = posenc.PageFormat(a.Below(9)), a.Number(0, 64), a.Number(0, 600)
 		}
-		return testkit.Call{Allocates: testkit.Constructed, Run: func() error {
+		return kit.Call{Allocates: kit.Constructed, Run: func() error {
 			_, _, err := v.Record(dim)
 			return err
 		}}
 	}})
-	_ = testkit.Register(testkit.Case{Function: "RotateIntoPages", Times: 4, NoDigest: true, OnStack: pagesOnStack,
+	_ = kit.Register(kit.Case{Function: "RotateIntoPages", Times: 4, NoDigest: true, OnStack: pagesOnStack,
 		Call: oneOf(intoPagesAlone[float32], intoPagesAlone[float32], intoPagesAlone[posenc.Float16], intoPagesAlone[posenc.BFloat16])})
-	_ = testkit.Register(testkit.Case{Function: "RotateIntoPagesKV", Times: 2, NoDigest: true, OnStack: pagesOnStack,
+	_ = kit.Register(kit.Case{Function: "RotateIntoPagesKV", Times: 2, NoDigest: true, OnStack: pagesOnStack,
 		Call: oneOf(intoPagesBoth[float32], intoPagesBoth[posenc.BFloat16])})
-	_ = testkit.Register(testkit.Case{Function: "DequantizePages", Times: 2, NoDigest: true, OnStack: pagesOnStack,
+	_ = kit.Register(kit.Case{Function: "DequantizePages", Times: 2, NoDigest: true, OnStack: pagesOnStack,
 		Call: oneOf(dequantizePagesCall[float32], dequantizePagesCall[posenc.Float16], dequantizePagesCall[posenc.BFloat16])})
 )
 
@@ -42,16 +42,16 @@ func pagesOnStack() error {
 		posenc.DequantizePages(x.Src, dst, posenc.DequantizeOptions{Tokens: 2, HeadDim: 64, Slots: slots[:]}))
 }
 
-func intoPagesAlone[S posenc.Element](a *testkit.Arguments) testkit.Call {
+func intoPagesAlone[S posenc.Element](a *kit.Arguments) kit.Call {
 	return intoPagesCall[S](a, false)
 }
 
-func intoPagesBoth[S posenc.Element](a *testkit.Arguments) testkit.Call {
+func intoPagesBoth[S posenc.Element](a *kit.Arguments) kit.Call {
 	return intoPagesCall[S](a, true)
 }
 
 // pagesOf returns a cache with room for tokens of heads of dim elements, and its record.
-func pagesOf(a *testkit.Arguments, tokens, heads, dim, hadamard int) (v posenc.PagedView, r generic.CacheRecord) {
+func pagesOf(a *kit.Arguments, tokens, heads, dim, hadamard int) (v posenc.PagedView, r generic.CacheRecord) {
 	v.Format, v.Hadamard = posenc.PageFormat(1+a.Below(6)), hadamard
 	if dim > 512 {
 		v.Format = posenc.PageFormat(1 + a.Below(4))
@@ -60,7 +60,7 @@ func pagesOf(a *testkit.Arguments, tokens, heads, dim, hadamard int) (v posenc.P
 	if (v.Format == posenc.OpenVINOU8 || v.Format == posenc.OpenVINOU4) && dim%16 == 0 && a.Yes() {
 		v.Group, r.Group = 16, 16
 	}
-	v.View = testkit.ViewOfHeads[byte](a, (tokens+r.Tokens-1)/r.Tokens, heads, r.Bytes())
+	v.View = kit.ViewOfHeads[byte](a, (tokens+r.Tokens-1)/r.Tokens, heads, r.Bytes())
 	if a.Ordinary() {
 		for i := range v.Data {
 			v.Data[i] = 0x3f // the bytes of scales and zero points too
@@ -71,7 +71,7 @@ func pagesOf(a *testkit.Arguments, tokens, heads, dim, hadamard int) (v posenc.P
 		if a.Yes() {
 			n = a.Size(heads, dim)
 		}
-		v.Scales = testkit.Input[float32](a, n)
+		v.Scales = kit.Input[float32](a, n)
 		for i, s := range v.Scales {
 			if s-s != 0 && (!a.Any() || a.Yes()) {
 				v.Scales[i] = 0.25
@@ -90,7 +90,7 @@ func recordAt(v *posenc.PagedView, r *generic.CacheRecord, slot, h int) (record 
 	if len(scales) > 1 {
 		scales = scales[h*r.Dim:][:r.Dim]
 	}
-	return v.Data[testkit.RowAt(&v.View, slot/r.Tokens, h, r.Bytes()):][:r.Bytes()], scales
+	return v.Data[kit.RowAt(&v.View, slot/r.Tokens, h, r.Bytes()):][:r.Bytes()], scales
 }
 
 type pagesArgument[S posenc.Element] struct {
@@ -100,9 +100,9 @@ type pagesArgument[S posenc.Element] struct {
 	whole  bool
 }
 
-func pagesArgumentOf[S posenc.Element](a *testkit.Arguments, dim, tokens, room, hadamard int, slots []int32) (x pagesArgument[S]) {
+func pagesArgumentOf[S posenc.Element](a *kit.Arguments, dim, tokens, room, hadamard int, slots []int32) (x pagesArgument[S]) {
 	slot := slotIn(slots)
-	x.Src = testkit.ViewOf[S](a, tokens, dim)
+	x.Src = kit.ViewOf[S](a, tokens, dim)
 	if a.Any() && x.Src.Heads > 16 {
 		x.Src.Heads = 1
 	}
@@ -118,11 +118,11 @@ func pagesArgumentOf[S posenc.Element](a *testkit.Arguments, dim, tokens, room, 
 		*norm = x.norms[j].RMSNorm
 	}
 	x.Dst, x.record = pagesOf(a, room, x.Src.Heads, dim, hadamard)
-	testkit.BySlots(a, &x.Dst.View, slots)
+	kit.BySlots(a, &x.Dst.View, slots)
 	if a.Any() && a.Below(8) > 0 {
 		x.Dst.Heads = x.Src.Heads
 	}
-	testkit.Writes(a, func(mark func(s []byte)) {
+	kit.Writes(a, func(mark func(s []byte)) {
 		for t := range tokens {
 			for h := 0; slot(t) >= 0 && h < x.Dst.Heads; h++ {
 				record, _ := recordAt(&x.Dst, &x.record, slot(t), h)
@@ -161,7 +161,7 @@ func (x *pagesArgument[S]) plain(p *plain, slot func(int) int, tokens int) {
 }
 
 // parts stores some heads at a time, and some tokens where no two share a record.
-func (x *pagesArgument[S]) parts(c *testkit.Choices, of func([]int) posenc.Angles, slot func(int) int, tokens int) (groups [][]func() error) {
+func (x *pagesArgument[S]) parts(c *kit.Choices, of func([]int) posenc.Angles, slot func(int) int, tokens int) (groups [][]func() error) {
 	dim, heads, dst := x.record.Dim, []int{0, x.Src.Heads}, x.Dst
 	if !x.whole {
 		heads = c.Cut(x.Src.Heads)
@@ -201,7 +201,7 @@ func (x *pagesArgument[S]) parts(c *testkit.Choices, of func([]int) posenc.Angle
 	return groups
 }
 
-func intoPagesCall[S posenc.Element](a *testkit.Arguments, both bool) testkit.Call {
+func intoPagesCall[S posenc.Element](a *kit.Arguments, both bool) kit.Call {
 	hadamard, unit := hadamardOf(a, 16)
 	if !a.Any() || a.Below(8) > 0 {
 		a.HeadUnit = unit
@@ -233,7 +233,7 @@ func intoPagesCall[S posenc.Element](a *testkit.Arguments, both bool) testkit.Ca
 	if !a.Any() && (k.record.Tokens > 1 || both && v.record.Tokens > 1) {
 		slices.Sort(slots) // in a page they ascend
 	}
-	call := testkit.Call{
+	call := kit.Call{
 		Run: func() error {
 			if both {
 				return posenc.RotateIntoPagesKV(angles.Angles, slots, k.IntoPages, v.IntoPages)
@@ -253,7 +253,7 @@ func intoPagesCall[S posenc.Element](a *testkit.Arguments, both bool) testkit.Ca
 		},
 	}
 	if !twice(slots) && !a.Any() {
-		call.Parts = func(c *testkit.Choices) [][]func() error {
+		call.Parts = func(c *kit.Choices) [][]func() error {
 			groups := k.parts(c, angles.of, slot, tokens)
 			if both {
 				groups = append(groups, v.parts(c, func(tokens []int) posenc.Angles { return stackRotary().Unrotated(len(tokens)) }, slot, tokens)...)
@@ -264,25 +264,25 @@ func intoPagesCall[S posenc.Element](a *testkit.Arguments, both bool) testkit.Ca
 	return call
 }
 
-func dequantizePagesCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
+func dequantizePagesCall[T posenc.Element](a *kit.Arguments) kit.Call {
 	hadamard, unit := hadamardOf(a, 16)
 	tokens, dim := min(a.Tokens(), 40), a.Length()
 	if !a.Any() || a.Below(8) > 0 {
 		dim = (dim + unit - 1) / unit * unit
 	}
 	src, record := pagesOf(a, tokens, a.Heads(), dim, hadamard)
-	dst := testkit.ViewOfHeads[T](a, tokens, src.Heads, dim)
+	dst := kit.ViewOfHeads[T](a, tokens, src.Heads, dim)
 	if a.Any() && a.Below(8) > 0 {
 		dst.Heads = src.Heads
 	}
-	testkit.WritesView(a, &dst, tokens, dim)
+	kit.WritesView(a, &dst, tokens, dim)
 	var slots []int32
 	if a.Yes() {
 		slots = a.IDs(tokens, tokens)
-		testkit.BySlots(a, &src.View, slots)
+		kit.BySlots(a, &src.View, slots)
 	}
 	slot := slotIn(slots)
-	return testkit.Call{
+	return kit.Call{
 		Run: func() error {
 			return posenc.DequantizePages(dst, src, posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim, Slots: slots})
 		},
@@ -294,7 +294,7 @@ func dequantizePagesCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 					record.Dequantize(row, from, dim, slot(t)%record.Tokens, 1, scales)
 					hadamardPlain(row, src.Hadamard)
 					for i, v := range row {
-						dst.Data[testkit.RowAt(&dst, t, h, dim)+i] = testkit.Narrow[T](v)
+						dst.Data[kit.RowAt(&dst, t, h, dim)+i] = kit.Narrow[T](v)
 					}
 				}
 			}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -32,7 +32,7 @@ type pageVectors struct {
 
 // pageInputs is inputs of testdata/pages/generate.py: keys or values of two heads.
 func pageInputs(seed, tokens, dim int, outlier bool, special []uint32) []float32 {
-	x := testkit.GoldenInputs(seed, tokens*2*dim)
+	x := kit.GoldenInputs(seed, tokens*2*dim)
 	for i := 5; outlier && i < len(x); i += dim {
 		x[i] *= 16
 	}
@@ -44,7 +44,7 @@ func pageInputs(seed, tokens, dim int, outlier bool, special []uint32) []float32
 
 func checkBytes(t *testing.T, what string, got []byte, want string) {
 	t.Helper()
-	bytesWanted := testkit.Hex[byte](want)
+	bytesWanted := kit.Hex[byte](want)
 	if bytes.Equal(got, bytesWanted) {
 		return
 	}
@@ -63,17 +63,17 @@ func checkBytes(t *testing.T, what string, got []byte, want string) {
 // Bytes are those of ONNX Runtime's GroupQueryAttention and of OpenVINO's PagedAttentionExtension, also where a page
 // grows call by call.
 func TestPagesGolden(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) { checkPagesGolden(t) })
+	kit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) { checkPagesGolden(t) })
 }
 
 func checkPagesGolden(t *testing.T) {
 	var vectors pageVectors
-	testkit.ReadJSON("testdata/pages/vectors.json", &vectors)
+	kit.ReadJSON("testdata/pages/vectors.json", &vectors)
 	if len(vectors.ONNXRuntime) != 10 || len(vectors.OpenVINO) != 12 {
 		t.Fatalf("%d and %d vectors, want 10 and 12", len(vectors.ONNXRuntime), len(vectors.OpenVINO))
 	}
 	const heads = 2
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit})
+	rope := kit.MustRotary(posenc.RotaryConfig{HeadDim: 32, Layout: posenc.HalfSplit})
 	for _, v := range vectors.ONNXRuntime {
 		format := map[int]posenc.PageFormat{8: posenc.ONNXRuntimeInt8, 4: posenc.ONNXRuntimeInt4}[v.Bits]
 		_, record, err := posenc.PagedView{Format: format}.Record(v.Dim)
@@ -149,24 +149,24 @@ func TestPagesHistory(t *testing.T) {
 	for i := range x {
 		x[i] = float32(r.NormFloat64())
 	}
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	rope := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 	store := func(format posenc.PageFormat, scale float32, step int) (data []byte, rms float64) {
 		v := posenc.PagedView{Format: format}
 		if scale > 0 {
 			v.Scales = []float32{scale}
 		}
 		tokens, record, err := v.Record(dim)
-		testkit.NoError(t, err)
+		kit.NoError(t, err)
 		v.View = posenc.View[byte]{Heads: 1, Data: make([]byte, pages*32/tokens*record)}
 		slots := make([]int32, step)
 		for t0 := 0; t0 < pages*32; t0 += step {
 			for i := range slots {
 				slots[i] = int32(t0 + i)
 			}
-			testkit.NoError(t, posenc.RotateIntoPages(rope.Unrotated(step), slots, posenc.IntoPages[float32]{Dst: v, Src: posenc.View[float32]{Data: x[t0*dim:][:step*dim], Heads: 1}}))
+			kit.NoError(t, posenc.RotateIntoPages(rope.Unrotated(step), slots, posenc.IntoPages[float32]{Dst: v, Src: posenc.View[float32]{Data: x[t0*dim:][:step*dim], Heads: 1}}))
 		}
 		y := make([]float32, len(x))
-		testkit.NoError(t, posenc.DequantizePages(posenc.View[float32]{Data: y, Heads: 1}, v, posenc.DequantizeOptions{Tokens: pages * 32, HeadDim: dim}))
+		kit.NoError(t, posenc.DequantizePages(posenc.View[float32]{Data: y, Heads: 1}, v, posenc.DequantizeOptions{Tokens: pages * 32, HeadDim: dim}))
 		for i := range y {
 			rms += float64(y[i]-x[i]) * float64(y[i]-x[i])
 		}
@@ -196,8 +196,8 @@ func TestPagesHistory(t *testing.T) {
 // Errors name what is wrong, and come before anything is written.
 func TestPagesErrors(t *testing.T) {
 	k, cache, slots := make([]float32, 2*2*64), make([]byte, 2*2*(8*64+32*64)), []int32{0, 1}
-	fail := testkit.Failures(t, k, cache)
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit})
+	fail := kit.Failures(t, k, cache)
+	rope := kit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit})
 	right := posenc.IntoPages[float32]{Src: posenc.View[float32]{Data: k, Heads: 2}, Dst: posenc.PagedView{Format: posenc.OpenVINOU8ByChannel, View: posenc.View[byte]{Data: cache, Heads: 2}}}
 	for _, c := range []struct {
 		change func(x *posenc.IntoPages[float32])
@@ -216,7 +216,7 @@ func TestPagesErrors(t *testing.T) {
 		{func(x *posenc.IntoPages[float32]) { x.Dst.Hadamard = 128 }, slots, posenc.ErrConfig, []string{"x.Dst.Hadamard is 128"}},
 		{func(x *posenc.IntoPages[float32]) {}, []int32{0, 64}, posenc.ErrPosition, []string{"slots[1] is 64, want below 64"}},
 		{func(x *posenc.IntoPages[float32]) {}, []int32{7, 5}, posenc.ErrPosition, []string{"slots[1] is 5, want at least 7, the slot before in the same page"}},
-		{func(x *posenc.IntoPages[float32]) { x.Dst.Data = testkit.BytesOf(k) }, slots, posenc.ErrPosition, nil},
+		{func(x *posenc.IntoPages[float32]) { x.Dst.Data = kit.BytesOf(k) }, slots, posenc.ErrPosition, nil},
 		{func(x *posenc.IntoPages[float32]) { x.Src.Heads = 1 }, slots, posenc.ErrLength, []string{"x.Src.Data"}},
 		{func(x *posenc.IntoPages[float32]) { x.HeadDim = 48 }, slots, posenc.ErrShape, []string{"x.HeadDim is 48"}},
 	} {
@@ -231,7 +231,7 @@ func TestPagesErrors(t *testing.T) {
 	}
 	x := right
 	x.Dst.Data = cache
-	x.Src.Data = testkit.Must(posenc.FromBytes[float32](cache))[:len(k)]
+	x.Src.Data = kit.Must(posenc.FromBytes[float32](cache))[:len(k)]
 	fail(posenc.RotateIntoPages(rope.At(slots), slots, x), posenc.ErrOverlap, "x.Dst is sharing memory with x.Src")
 	fail(posenc.RotateIntoPagesKV(rope.At(slots), slots, right, right), posenc.ErrOverlap, "keys.Dst is sharing memory with values.Dst")
 	fail(posenc.DequantizePages(right.Src, right.Dst, posenc.DequantizeOptions{Tokens: 2, HeadDim: 40}), posenc.ErrShape, "options.HeadDim is 40, want a multiple of 16")
@@ -243,12 +243,12 @@ func TestPagesErrors(t *testing.T) {
 // and where pages are far apart. All others are stored.
 func TestSlotsOfPageAscend(t *testing.T) {
 	const pages, pageTokens, dim = 10000, 32, 16
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	rope := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 	dst := posenc.PagedView{Format: posenc.OpenVINOU4ByChannel}
 	_, size, err := dst.Record(dim)
-	testkit.NoError(t, err)
+	kit.NoError(t, err)
 	dst.View = posenc.View[byte]{Data: make([]byte, pages*size), Heads: 1}
-	r := testkit.NewRand(35)
+	r := kit.NewRand(35)
 	stored, refused := 0, 0
 	for range 1000 {
 		some := make([]int32, 1+r.IntN(4)) // pages
@@ -272,9 +272,9 @@ func TestSlotsOfPageAscend(t *testing.T) {
 			}
 			last[page] = slots[i]
 		}
-		err := posenc.RotateIntoPages(rope.At(slots), slots, posenc.IntoPages[float32]{Dst: dst, Src: posenc.View[float32]{Data: testkit.GoldenInputs(0, len(slots)*dim), Heads: 1}})
+		err := posenc.RotateIntoPages(rope.At(slots), slots, posenc.IntoPages[float32]{Dst: dst, Src: posenc.View[float32]{Data: kit.GoldenInputs(0, len(slots)*dim), Heads: 1}})
 		if wrong < 0 {
-			testkit.NoError(t, err)
+			kit.NoError(t, err)
 			stored++
 			continue
 		}
@@ -290,11 +290,11 @@ func TestSlotsOfPageAscend(t *testing.T) {
 
 // Ties, limits and what is not finite: bytes worked out by hand from the equations of PageFormat.
 func TestPagesEdges(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) { checkPagesEdges(t) })
+	kit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) { checkPagesEdges(t) })
 }
 
 func checkPagesEdges(t *testing.T) {
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 48, Layout: posenc.HalfSplit})
+	rope := kit.MustRotary(posenc.RotaryConfig{HeadDim: 48, Layout: posenc.HalfSplit})
 	// store returns the record of heads whose first numbers are x, and the last again and again.
 	store := func(format posenc.PageFormat, scales []float32, tokens int, x ...float32) []byte {
 		v := posenc.PagedView{Format: format, Scales: scales}
@@ -302,7 +302,7 @@ func checkPagesEdges(t *testing.T) {
 			v.Group = 16 // three groups
 		}
 		_, bytes, err := v.Record(48)
-		testkit.NoError(t, err)
+		kit.NoError(t, err)
 		v.View = posenc.View[byte]{Data: make([]byte, bytes), Heads: 1}
 		numbers := make([]float32, 48*tokens)
 		for i := range numbers {
@@ -311,8 +311,8 @@ func checkPagesEdges(t *testing.T) {
 				numbers[i] = x[min(i/48, len(x)-1)]
 			}
 		}
-		slots := testkit.Sequence(tokens)
-		testkit.NoError(t, posenc.RotateIntoPages(rope.Unrotated(tokens), slots, posenc.IntoPages[float32]{Dst: v, Src: posenc.View[float32]{Data: numbers, Heads: 1}}))
+		slots := kit.Sequence(tokens)
+		kit.NoError(t, posenc.RotateIntoPages(rope.Unrotated(tokens), slots, posenc.IntoPages[float32]{Dst: v, Src: posenc.View[float32]{Data: numbers, Heads: 1}}))
 		return v.Data
 	}
 	inf, nan, minusZero := float32(math.Inf(1)), float32(math.NaN()), float32(math.Copysign(0, -1))
@@ -382,16 +382,16 @@ func checkPagesEdges(t *testing.T) {
 // are normalized before.
 func TestPagesOfNormOfAllHeads(t *testing.T) {
 	const heads, dim, tokens = 8, 128, 40
-	r := testkit.NewRand(5)
+	r := kit.NewRand(5)
 	x, weight := make([]float32, tokens*heads*dim), make([]float32, heads*dim)
 	for _, s := range [][]float32{x, weight} {
 		for i := range s {
 			s[i] = float32(r.NormFloat64())
 		}
 	}
-	norm := testkit.Must(posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: 1e-6}))
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
-	positions := testkit.Sequence(tokens)
+	norm := kit.Must(posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: 1e-6}))
+	rope := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	positions := kit.Sequence(tokens)
 	for format := posenc.ONNXRuntimeInt8; format <= posenc.OpenVINOU4ByChannel; format++ {
 		v := posenc.PagedView{Format: format}
 		if format <= posenc.ONNXRuntimeInt4 {
@@ -399,15 +399,15 @@ func TestPagesOfNormOfAllHeads(t *testing.T) {
 		}
 		store := func(norm *posenc.RMSNorm, x []float32) []byte {
 			_, bytes, err := v.Record(dim)
-			testkit.NoError(t, err)
+			kit.NoError(t, err)
 			v.View = posenc.View[byte]{Data: make([]byte, tokens*heads*bytes), Heads: heads}
-			testkit.NoError(t, posenc.RotateIntoPages(rope.At(positions), positions, posenc.IntoPages[float32]{Dst: v, Src: posenc.View[float32]{Data: x, Heads: heads}, Norm: norm}))
+			kit.NoError(t, posenc.RotateIntoPages(rope.At(positions), positions, posenc.IntoPages[float32]{Dst: v, Src: posenc.View[float32]{Data: x, Heads: heads}, Norm: norm}))
 			return v.Data
 		}
 		got := store(norm, x)
-		normalized := bytes.Clone(testkit.BytesOf(x))
-		y := testkit.Must(posenc.FromBytes[float32](normalized))
-		testkit.NoError(t, posenc.Normalize(norm, tokens, posenc.View[float32]{Data: y, Heads: 1}))
+		normalized := bytes.Clone(kit.BytesOf(x))
+		y := kit.Must(posenc.FromBytes[float32](normalized))
+		kit.NoError(t, posenc.Normalize(norm, tokens, posenc.View[float32]{Data: y, Heads: 1}))
 		if !bytes.Equal(got, store(nil, y)) {
 			t.Errorf("format %d: other bytes", format)
 		}

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 func rotaryDim(p posenc.Permutation) int {
@@ -67,7 +67,7 @@ func TestPermuteWeightsErrors(t *testing.T) {
 	for i := range memory {
 		memory[i] = uint32(i)
 	}
-	fails := testkit.Failures(t, memory)
+	fails := kit.Failures(t, memory)
 	fails(posenc.PermuteWeights(x, x, posenc.Permutation{}), posenc.ErrShape, "posenc.PermuteWeights: p.Heads is 0, want at least 1")
 	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, RotaryDim: 2, Layout: toHalfSplit}), posenc.ErrConfig, "posenc.PermuteWeights: p.HeadDim is 0")
 	fails(posenc.PermuteWeights(x, x, posenc.Permutation{Heads: 3, HeadDim: 1, Layout: toHalfSplit}), posenc.ErrConfig, "posenc.PermuteWeights: p.RotaryDim is 1, want an even number from 2")
@@ -83,7 +83,7 @@ func TestPermuteWeightsErrors(t *testing.T) {
 	fails(posenc.PermuteWeights(memory[1:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}), posenc.ErrOverlap, "posenc.PermuteWeights: dst is sharing some elements with src")
 	p := posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}
 	none := make([]struct{}, math.MaxInt/4*2) // elements without a size are as many as an int counts
-	testkit.NoError(t, posenc.PermuteWeights(memory[96:192], x, p), posenc.PermuteWeights(none, none, posenc.Permutation{Heads: math.MaxInt / 4, HeadDim: 2, Layout: toHalfSplit}))
+	kit.NoError(t, posenc.PermuteWeights(memory[96:192], x, p), posenc.PermuteWeights(none, none, posenc.Permutation{Heads: math.MaxInt / 4, HeadDim: 2, Layout: toHalfSplit}))
 }
 
 // A key projection of Meta's Llama, for an engine that rotates HalfSplit. Rows are numbered by their
@@ -121,15 +121,15 @@ func ExamplePermuteWeights() {
 	// [0 1 2 4 3 5 6 7 8 10 9 11]
 }
 
-var _ = testkit.Register(testkit.Case{Function: "PermuteWeights",
-	Call: func(a *testkit.Arguments) testkit.Call {
-		return []func(*testkit.Arguments) testkit.Call{permuteCall[float32], permuteCall[uint16], permuteCall[byte], permuteCall[[3]byte], permuteCall[[34]byte], permuteNothingCall}[a.Below(6)](a)
+var _ = kit.Register(kit.Case{Function: "PermuteWeights",
+	Call: func(a *kit.Arguments) kit.Call {
+		return []func(*kit.Arguments) kit.Call{permuteCall[float32], permuteCall[uint16], permuteCall[byte], permuteCall[[3]byte], permuteCall[[34]byte], permuteNothingCall}[a.Below(6)](a)
 	},
 	Digests: ofTypes("PermuteWeights", digestPermute[float32], digestPermute[posenc.Float16], digestPermute[posenc.BFloat16]),
 })
 
 // permutationOf returns one that mostly fits.
-func permutationOf(a *testkit.Arguments) posenc.Permutation {
+func permutationOf(a *kit.Arguments) posenc.Permutation {
 	p := posenc.Permutation{Heads: a.Number(1, 4), HeadDim: a.Number(8, 20), RotaryDim: a.Number(0, 4) &^ 1, Offset: a.Number(0, 3), Layout: allLayouts[a.Below(4)], RowSize: a.Number(0, 5)}
 	if !a.Any() {
 		p.Layout = posenc.InterleavedToHalfSplit + posenc.Layout(a.Below(2))
@@ -140,27 +140,27 @@ func permutationOf(a *testkit.Arguments) posenc.Permutation {
 	return p
 }
 
-func permuteCall[T comparable](a *testkit.Arguments) testkit.Call {
+func permuteCall[T comparable](a *kit.Arguments) kit.Call {
 	p := permutationOf(a)
 	n := a.Size(p.Heads, p.HeadDim, max(p.RowSize, 1))
-	src := testkit.Slice[T](a, n)
+	src := kit.Slice[T](a, n)
 	dst := src
 	if a.Below(4) > 0 { // otherwise in place
-		dst = testkit.Slice[T](a, n)
+		dst = kit.Slice[T](a, n)
 	}
-	testkit.Writes(a, func(mark func(s []T)) { mark(dst) })
+	kit.Writes(a, func(mark func(s []T)) { mark(dst) })
 	width := p.HeadDim * rowSize(p)
-	call := testkit.Call{
+	call := kit.Call{
 		Run: func() error { return posenc.PermuteWeights(dst, src, p) },
 		Right: func() bool {
 			small := func(x int) bool { return x <= 1<<20 }
 			right := p.Heads >= 1 && p.HeadDim >= 1 && p.RowSize >= 0 && small(p.Heads) && small(p.HeadDim) && small(p.RowSize) &&
 				p.RotaryDim >= 0 && p.RotaryDim%2 == 0 && rotaryDim(p)%2 == 0 && rotaryDim(p) <= p.HeadDim && p.Offset >= 0 && p.Offset <= p.HeadDim-rotaryDim(p) &&
 				(p.Layout == posenc.InterleavedToHalfSplit || p.Layout == posenc.HalfSplitToInterleaved) && len(src) == sizeOf(p) && len(dst) == len(src)
-			return right && (&dst[0] == &src[0] || apart(testkit.BytesOf(dst), testkit.BytesOf(src)))
+			return right && (&dst[0] == &src[0] || apart(kit.BytesOf(dst), kit.BytesOf(src)))
 		},
 		Want: func() { copy(dst, permuted(src, p)) },
-		Parts: testkit.RowParts([][]T{dst, src}, []int{width, width}, p.Heads, func(x [][]T, heads []int) error {
+		Parts: kit.RowParts([][]T{dst, src}, []int{width, width}, p.Heads, func(x [][]T, heads []int) error {
 			some := p
 			some.Heads = len(heads)
 			if &dst[0] == &src[0] {
@@ -176,21 +176,21 @@ func permuteCall[T comparable](a *testkit.Arguments) testkit.Call {
 }
 
 // permuteNothingCall permutes elements without memory, however many.
-func permuteNothingCall(a *testkit.Arguments) testkit.Call {
+func permuteNothingCall(a *kit.Arguments) kit.Call {
 	p := permutationOf(a)
 	n := uint(max(p.Heads, 0)) * uint(max(p.HeadDim, 0)) * uint(max(p.RowSize, 1)) // may wrap
 	weights := make([]struct{}, int(n&(1<<(unsafe.Sizeof(n)*8-1)-1)))
-	return testkit.Call{Run: func() error { return posenc.PermuteWeights(weights, weights, p) }}
+	return kit.Call{Run: func() error { return posenc.PermuteWeights(weights, weights, p) }}
 }
 
-func digestPermute[T posenc.Element](d *testkit.Digest) {
+func digestPermute[T posenc.Element](d *kit.Digest) {
 	for i, layout := range []posenc.Layout{posenc.InterleavedToHalfSplit, posenc.HalfSplitToInterleaved} {
 		for _, rowSize := range []int{0, 1, 5} {
 			p := posenc.Permutation{Heads: 3, HeadDim: 20, Layout: layout, RowSize: rowSize}
 			if i == 1 {
 				p.RotaryDim, p.Offset = 12, 3
 			}
-			src := testkit.DigestElements[T](d, 60*max(1, rowSize))
+			src := kit.DigestElements[T](d, 60*max(1, rowSize))
 			dst := make([]T, len(src))
 			d.Must(posenc.PermuteWeights(dst, src, p))
 			d.Must(posenc.PermuteWeights(src, src, p))

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 func TestRaggedPositionsErrors(t *testing.T) {
 	memory := []int32{0, 2, 5, 9, 9, 9, 9, 9, 9, 9}
 	p := memory[4:9]
-	fails := testkit.Failures(t, memory)
+	fails := kit.Failures(t, memory)
 	fails(posenc.RaggedPositions(p, nil, nil), posenc.ErrLength, "posenc.RaggedPositions: starts has 0 elements, want one more than there are sequences")
 	fails(posenc.RaggedPositions(p, []int32{0, 2, 5}, []int32{1}), posenc.ErrLength, "posenc.RaggedPositions: offsets has 1 element, want nil or 2")
 	fails(posenc.RaggedPositions(p, []int32{0, 2, 5}, []int32{}), posenc.ErrLength, "posenc.RaggedPositions: offsets has 0 elements, want nil or 2")
@@ -22,7 +22,7 @@ func TestRaggedPositionsErrors(t *testing.T) {
 	fails(posenc.RaggedPositions(p, []int32{0, 2, 6}, nil), posenc.ErrLength, "posenc.RaggedPositions: positions has 5 elements, want starts[2] = 6")
 	fails(posenc.RaggedPositions(nil, []int32{0, 5}, nil), posenc.ErrLength, "posenc.RaggedPositions: positions has 0 elements, want starts[1] = 5")
 	fails(posenc.RaggedPositions(p, []int32{0, 2, 5}, []int32{0, math.MaxInt32 - 1}), posenc.ErrPosition, "posenc.RaggedPositions: offsets[1] is 2147483646, want at most 2147483645 for 3 tokens")
-	testkit.NoError(t, posenc.RaggedPositions(make([]int32, 5), []int32{0, 2, 5}, []int32{0, math.MaxInt32 - 2}))
+	kit.NoError(t, posenc.RaggedPositions(make([]int32, 5), []int32{0, 2, 5}, []int32{0, math.MaxInt32 - 2}))
 	fails(posenc.RaggedPositions(memory[2:7], memory[:3], nil), posenc.ErrOverlap, "posenc.RaggedPositions: positions is sharing elements with starts")
 	fails(posenc.RaggedPositions(memory[4:9], memory[:3], memory[8:10]), posenc.ErrOverlap, "posenc.RaggedPositions: positions is sharing elements with offsets")
 	if err := posenc.RaggedPositions(memory[4:9], memory[:3], memory[1:3]); err != nil { // starts and offsets are read
@@ -37,7 +37,7 @@ func TestDualChunkErrors(t *testing.T) {
 	}
 	good := posenc.DualChunk{ChunkSize: 8, LocalSize: 3}
 	x, y := memory[:4], memory[8:12]
-	fails := testkit.Failures(t, memory)
+	fails := kit.Failures(t, memory)
 	for function, call := range map[string]func(d posenc.DualChunk, results, positions []int32) error{
 		"KeyPositions": posenc.DualChunk.KeyPositions,
 		"QueryPositions": func(d posenc.DualChunk, results, positions []int32) error {
@@ -61,14 +61,14 @@ func TestDualChunkErrors(t *testing.T) {
 }
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "RaggedPositions", Call: raggedCall, Digests: digestOf("RaggedPositions", digestRagged),
+	_ = kit.Register(kit.Case{Function: "RaggedPositions", Call: raggedCall, Digests: digestOf("RaggedPositions", digestRagged),
 		OnStack: func() error {
 			var positions [8]int32
 			return posenc.RaggedPositions(positions[:], []int32{0, 3, 8}, []int32{5, -2})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "DualChunk.KeyPositions", Digests: digestOf("DualChunk.KeyPositions", digestKeyPositions),
-		Call: func(a *testkit.Arguments) testkit.Call {
+	_ = kit.Register(kit.Case{Function: "DualChunk.KeyPositions", Digests: digestOf("DualChunk.KeyPositions", digestKeyPositions),
+		Call: func(a *kit.Arguments) kit.Call {
 			return dualChunkCall(a, 0, posenc.DualChunk.KeyPositions)
 		},
 		OnStack: func() error {
@@ -76,8 +76,8 @@ var (
 			return posenc.DualChunk{ChunkSize: 8, LocalSize: 3}.KeyPositions(p[:], p[:])
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "DualChunk.QueryPositions", Digests: digestOf("DualChunk.QueryPositions", digestQueryPositions), Times: 4,
-		Call: func(a *testkit.Arguments) testkit.Call {
+	_ = kit.Register(kit.Case{Function: "DualChunk.QueryPositions", Digests: digestOf("DualChunk.QueryPositions", digestQueryPositions), Times: 4,
+		Call: func(a *kit.Arguments) kit.Call {
 			which := posenc.DualChunkQuery(a.Number(0, 4))
 			return dualChunkCall(a, which, func(d posenc.DualChunk, results, positions []int32) error {
 				return d.QueryPositions(results, positions, which)
@@ -93,9 +93,9 @@ var (
 	})
 )
 
-func raggedCall(a *testkit.Arguments) testkit.Call {
+func raggedCall(a *kit.Arguments) kit.Call {
 	sequences, tokens := a.Below(9), 0
-	starts := testkit.Slice[int32](a, sequences+1)
+	starts := kit.Slice[int32](a, sequences+1)
 	if !a.Any() || a.Below(8) > 0 {
 		for i := range starts {
 			starts[i] = int32(tokens)
@@ -106,7 +106,7 @@ func raggedCall(a *testkit.Arguments) testkit.Call {
 	}
 	var offsets []int32
 	if a.Yes() {
-		offsets = testkit.Slice[int32](a, sequences)
+		offsets = kit.Slice[int32](a, sequences)
 		a.FillPositions(offsets)
 		if !a.Any() {
 			for i := range offsets {
@@ -121,12 +121,12 @@ func raggedCall(a *testkit.Arguments) testkit.Call {
 		}
 		return int64(offsets[sequence])
 	}
-	positions := testkit.Output[int32](a, tokens)
-	return testkit.Call{
+	positions := kit.Output[int32](a, tokens)
+	return kit.Call{
 		Run: func() error { return posenc.RaggedPositions(positions, starts, offsets) },
 		Right: func() bool {
 			right := len(starts) > 0 && starts[0] == 0 && int(starts[len(starts)-1]) == len(positions) && (offsets == nil || len(offsets) == len(starts)-1) &&
-				!testkit.Share(positions, starts) && !testkit.Share(positions, offsets)
+				!kit.Share(positions, starts) && !kit.Share(positions, offsets)
 			for b := 0; right && b < len(starts)-1; b++ {
 				length := int64(starts[b+1]) - int64(starts[b])
 				right = length >= 0 && offset(b)+length-1 <= math.MaxInt32
@@ -141,7 +141,7 @@ func raggedCall(a *testkit.Arguments) testkit.Call {
 			}
 		},
 		// Sequences of a batch, and sequences that go on where their first part ended.
-		Parts: func(c *testkit.Choices) (groups [][]func() error) {
+		Parts: func(c *kit.Choices) (groups [][]func() error) {
 			for b := range len(starts) - 1 {
 				at := c.Cut(int(starts[b+1] - starts[b]))
 				for i, first := range at[:len(at)-1] {
@@ -156,13 +156,13 @@ func raggedCall(a *testkit.Arguments) testkit.Call {
 	}
 }
 
-func dualChunkCall(a *testkit.Arguments, which posenc.DualChunkQuery, fill func(d posenc.DualChunk, results, positions []int32) error) testkit.Call {
+func dualChunkCall(a *kit.Arguments, which posenc.DualChunkQuery, fill func(d posenc.DualChunk, results, positions []int32) error) kit.Call {
 	d := posenc.DualChunk{ChunkSize: int32(a.Number(5, 40)), LocalSize: int32(a.Number(0, 4))}
 	if a.Yes() {
 		d = []posenc.DualChunk{{8, 0}, {8, 7}, {1, 0}, {262144, 8192}, {1 << 30, 0}, {1 << 30, 1 << 29}}[a.Below(6)]
 	}
 	n := a.Below(200)
-	positions := testkit.Slice[int32](a, n)
+	positions := kit.Slice[int32](a, n)
 	a.FillPositions(positions)
 	if !a.Any() {
 		for i := range positions {
@@ -171,17 +171,17 @@ func dualChunkCall(a *testkit.Arguments, which posenc.DualChunkQuery, fill func(
 	}
 	results := positions
 	if a.Below(4) > 0 { // otherwise in place
-		results = testkit.Slice[int32](a, n)
+		results = kit.Slice[int32](a, n)
 	}
-	testkit.Writes(a, func(mark func(s []int32)) { mark(results) })
-	return testkit.Call{
+	kit.Writes(a, func(mark func(s []int32)) { mark(results) })
+	return kit.Call{
 		Run: func() error { return fill(d, results, positions) },
 		Right: func() bool {
 			right := d.ChunkSize >= 1 && d.ChunkSize <= 1<<30 && d.LocalSize >= 0 && d.LocalSize < d.ChunkSize && which <= posenc.InterChunkUnbound && len(results) == len(positions)
 			for _, p := range positions {
 				right = right && p >= 0
 			}
-			return right && (len(results) == 0 || &results[0] == &positions[0] || apart(testkit.BytesOf(results), testkit.BytesOf(positions)))
+			return right && (len(results) == 0 || &results[0] == &positions[0] || apart(kit.BytesOf(results), kit.BytesOf(positions)))
 		},
 		Want: func() {
 			size, n := int64(d.ChunkSize), int64(d.ChunkSize)-int64(d.LocalSize)
@@ -190,16 +190,16 @@ func dualChunkCall(a *testkit.Arguments, which posenc.DualChunkQuery, fill func(
 				results[i] = int32([]int64{p, min(p+n, size), min(2*n-1, size), p + n, p + size}[which])
 			}
 		},
-		Parts: func(c *testkit.Choices) [][]func() error {
+		Parts: func(c *kit.Choices) [][]func() error {
 			given := slices.Clone(positions)
-			return testkit.RowParts([][]int32{results}, []int{1}, len(positions), func(x [][]int32, tokens []int) error {
-				return fill(d, x[0], testkit.Pick(given, tokens))
+			return kit.RowParts([][]int32{results}, []int{1}, len(positions), func(x [][]int32, tokens []int) error {
+				return fill(d, x[0], kit.Pick(given, tokens))
 			})(c)
 		},
 	}
 }
 
-func digestRagged(d *testkit.Digest) {
+func digestRagged(d *kit.Digest) {
 	for _, offsets := range [][]int32{nil, {7, -3, math.MaxInt32 - 40}} {
 		positions := make([]int32, 60)
 		d.Must(posenc.RaggedPositions(positions, []int32{0, 20, 20, 60}, offsets))
@@ -207,16 +207,16 @@ func digestRagged(d *testkit.Digest) {
 	}
 }
 
-func digestKeyPositions(d *testkit.Digest) { digestDualChunk(d, posenc.DualChunk.KeyPositions) }
+func digestKeyPositions(d *kit.Digest) { digestDualChunk(d, posenc.DualChunk.KeyPositions) }
 
-func digestDualChunk(d *testkit.Digest, fill func(c posenc.DualChunk, results, positions []int32) error) {
+func digestDualChunk(d *kit.Digest, fill func(c posenc.DualChunk, results, positions []int32) error) {
 	positions := d.Indices(50, 1000)
 	results := make([]int32, len(positions))
 	d.Must(fill(posenc.DualChunk{ChunkSize: 100, LocalSize: 30}, results, positions))
 	d.Add(results)
 }
 
-func digestQueryPositions(d *testkit.Digest) {
+func digestQueryPositions(d *kit.Digest) {
 	for _, which := range []posenc.DualChunkQuery{posenc.IntraChunk, posenc.SuccessiveChunk, posenc.InterChunk, posenc.SuccessiveChunkUnbound, posenc.InterChunkUnbound} {
 		digestDualChunk(d, func(c posenc.DualChunk, results, positions []int32) error {
 			return c.QueryPositions(results, positions, which)
@@ -224,8 +224,8 @@ func digestQueryPositions(d *testkit.Digest) {
 	}
 }
 
-var _ = testkit.Register(testkit.Case{Function: "GridPositions",
-	Call: func(a *testkit.Arguments) testkit.Call {
+var _ = kit.Register(kit.Case{Function: "GridPositions",
+	Call: func(a *kit.Arguments) kit.Call {
 		g := posenc.GridPositionsOptions{Height: a.Number(1, 9), Width: a.Number(1, 9), Offset: float32(a.Real(0.5)), ColumnsFirst: a.Yes()}
 		switch a.Below(4) {
 		case 0:
@@ -238,8 +238,8 @@ var _ = testkit.Register(testkit.Case{Function: "GridPositions",
 		if a.Any() && a.Below(4) == 0 {
 			g.RefHeight, g.PositionScale = a.Number(0, 9), float32(a.Real(0))
 		}
-		positions := testkit.Output[float32](a, testkit.Small(2, g.Height, g.Width))
-		return testkit.Call{
+		positions := kit.Output[float32](a, kit.Small(2, g.Height, g.Width))
+		return kit.Call{
 			Run:   func() error { return posenc.GridPositions(positions, g) },
 			Right: func() bool { return gridPositionsRight(positions, g) },
 			Want: func() {
@@ -258,7 +258,7 @@ var _ = testkit.Register(testkit.Case{Function: "GridPositions",
 		var positions [2 * 6]float32
 		return posenc.GridPositions(positions[:], posenc.GridPositionsOptions{Height: 2, Width: 3, Centered: true})
 	},
-	Digests: digestOf("GridPositions", func(d *testkit.Digest) {
+	Digests: digestOf("GridPositions", func(d *kit.Digest) {
 		for _, g := range []posenc.GridPositionsOptions{
 			{Centered: true}, {Centered: true, Offset: 0.25, ColumnsFirst: true}, {RefHeight: 16, RefWidth: 24}, {RefHeight: 24, RefWidth: 16, Offset: 1}, {PositionScale: 1. / 3}, {},
 		} {
@@ -306,7 +306,7 @@ func gridPositionsRight(positions []float32, g posenc.GridPositionsOptions) bool
 func TestGridPositionsErrors(t *testing.T) {
 	memory := make([]float32, 16)
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	fails := testkit.Failures(t, memory)
+	fails := kit.Failures(t, memory)
 	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Width: 3}), posenc.ErrConfig, "posenc.GridPositions: options.Height is 0, want from 1 to 2^22")
 	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 1, Width: 1<<22 + 1}), posenc.ErrConfig, "posenc.GridPositions: options.Width is 4194305")
 	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, RefWidth: -1}), posenc.ErrConfig, "posenc.GridPositions: options.RefWidth is -1, want from 0 to 2^22")
@@ -318,5 +318,5 @@ func TestGridPositionsErrors(t *testing.T) {
 	fails(posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, PositionScale: 2, Centered: true}), posenc.ErrConfig, "posenc.GridPositions: options.PositionScale is 2, want 0 with Centered")
 	fails(posenc.GridPositions(memory[:11], posenc.GridPositionsOptions{Height: 2, Width: 3}), posenc.ErrLength, "posenc.GridPositions: positions has 11 elements, want 2*Height*Width of 2 by 3 patches")
 	fails(posenc.GridPositions(nil, posenc.GridPositionsOptions{Height: 1 << 22, Width: 1 << 22}), posenc.ErrLength, "posenc.GridPositions: positions has 0 elements")
-	testkit.NoError(t, posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, PositionScale: -math.MaxFloat32}))
+	kit.NoError(t, posenc.GridPositions(memory[:12], posenc.GridPositionsOptions{Height: 2, Width: 3, PositionScale: -math.MaxFloat32}))
 }

@@ -10,11 +10,11 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "Dequantize", Times: 2,
+	_ = kit.Register(kit.Case{Function: "Dequantize", Times: 2,
 		Call: oneOf(dequantizeCall[float32, posenc.Q8_0], dequantizeCall[float32, int8], dequantizeCall[float32, posenc.E4M3], dequantizeCall[float32, posenc.E5M2],
 			dequantizeCall[float32, posenc.Q4_0], dequantizeCall[posenc.Float16, posenc.Q4_1], dequantizeCall[float32, posenc.Q5_0], dequantizeCall[posenc.BFloat16, posenc.Q5_1], dequantizeCall[float32, posenc.IQ4_NL],
 			dequantizeCall[float32, posenc.MXFP4Floor], dequantizeCall[posenc.Float16, posenc.MXFP4RCeil], dequantizeCall[float32, posenc.MXFP4Even], dequantizeCall[posenc.BFloat16, posenc.NVFP4],
@@ -41,22 +41,22 @@ var (
 )
 
 // oneOf makes the call that the bytes choose.
-func oneOf(calls ...func(*testkit.Arguments) testkit.Call) func(*testkit.Arguments) testkit.Call {
-	return func(a *testkit.Arguments) testkit.Call { return calls[a.Below(len(calls))](a) }
+func oneOf(calls ...func(*kit.Arguments) kit.Call) func(*kit.Arguments) kit.Call {
+	return func(a *kit.Arguments) kit.Call { return calls[a.Below(len(calls))](a) }
 }
 
 // digestOf adds one digest, ofTypes one for each type of elements.
-func digestOf(name string, f func(*testkit.Digest)) func(testkit.AddDigest) {
-	return func(add testkit.AddDigest) { add(name, f) }
+func digestOf(name string, f func(*kit.Digest)) func(kit.AddDigest) {
+	return func(add kit.AddDigest) { add(name, f) }
 }
 
-func ofTypes(name string, float32s, float16s, bfloat16s func(*testkit.Digest)) func(testkit.AddDigest) {
-	return func(add testkit.AddDigest) { add.Types(name, float32s, float16s, bfloat16s) }
+func ofTypes(name string, float32s, float16s, bfloat16s func(*kit.Digest)) func(kit.AddDigest) {
+	return func(add kit.AddDigest) { add.Types(name, float32s, float16s, bfloat16s) }
 }
 
 // ofFormats adds a digest for each format, which name has as %s.
-func ofFormats(name string, runs ...func(*testkit.Digest)) func(testkit.AddDigest) {
-	return func(add testkit.AddDigest) {
+func ofFormats(name string, runs ...func(*kit.Digest)) func(kit.AddDigest) {
+	return func(add kit.AddDigest) {
 		for i, format := range []string{"Q8_0", "int8", "E4M3", "E5M2", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "IQ4_NL", "MXFP4Floor", "MXFP4RCeil", "MXFP4Even", "NVFP4"}[:len(runs)] {
 			add(fmt.Sprintf(name, format), runs[i])
 		}
@@ -65,7 +65,7 @@ func ofFormats(name string, runs ...func(*testkit.Digest)) func(testkit.AddDiges
 
 // formatOf says of a type of numbers how many elements of a head are one of it, and
 // whether heads have scales of their own.
-func formatOf[D posenc.Quantized](a *testkit.Arguments) (block int, scales bool) {
+func formatOf[D posenc.Quantized](a *kit.Arguments) (block int, scales bool) {
 	switch any(*new(D)).(type) {
 	case int8:
 		return 1, true
@@ -76,7 +76,7 @@ func formatOf[D posenc.Quantized](a *testkit.Arguments) (block int, scales bool)
 }
 
 // hadamardOf returns the block of a transform, or 0, and what HeadDim is to be a multiple of.
-func hadamardOf(a *testkit.Arguments, block int) (hadamard, unit int) {
+func hadamardOf(a *kit.Arguments, block int) (hadamard, unit int) {
 	if a.Below(3) == 0 {
 		hadamard = 32 << a.Below(3)
 	}
@@ -85,26 +85,26 @@ func hadamardOf(a *testkit.Arguments, block int) (hadamard, unit int) {
 
 // quantizedOf returns a cache for tokens of heads of dim elements, of which each
 // block is one of D.
-func quantizedOf[D posenc.Quantized](a *testkit.Arguments, tokens, heads, dim, block int, scales bool) (v posenc.QuantizedView[D]) {
+func quantizedOf[D posenc.Quantized](a *kit.Arguments, tokens, heads, dim, block int, scales bool) (v posenc.QuantizedView[D]) {
 	units := dim / block
 	if scales && (!a.Any() || a.Below(4) > 0) { // strides are multiples of heads
 		if a.Any() { // numbers may be far too large to be counted up to
-			tokens = min(testkit.Small(tokens), 64)
+			tokens = min(kit.Small(tokens), 64)
 		}
-		v.View = testkit.RandomShape[D](a.R, tokens, heads, 1, testkit.Apart)
+		v.View = kit.RandomShape[D](a.R, tokens, heads, 1, kit.Apart)
 		v.TokenStride, v.HeadStride, v.SequenceStride = v.TokenStride*units, v.HeadStride*units, v.SequenceStride*units
 		shape := v.View
 		if a.Any() {
-			shape.Heads = min(testkit.Small(heads), 64)
+			shape.Heads = min(kit.Small(heads), 64)
 		}
-		testkit.FillView(a, &shape, tokens, units)
+		kit.FillView(a, &shape, tokens, units)
 		shape.Heads, v.View = v.Heads, shape
 	} else {
-		v.View = testkit.ViewOfHeads[D](a, tokens, heads, units)
+		v.View = kit.ViewOfHeads[D](a, tokens, heads, units)
 	}
 	switch {
 	case scales:
-		v.Scales = testkit.Slice[float32](a, len(v.Data)/max(dim, 1))
+		v.Scales = kit.Slice[float32](a, len(v.Data)/max(dim, 1))
 	case block == 1 && !isFloat[D]():
 		v.InverseScale = float32(a.Real([]float64{1, 0.5, 3.25, 448.0 / 7, 1e-3}[a.Below(5)]))
 	}
@@ -113,7 +113,7 @@ func quantizedOf[D posenc.Quantized](a *testkit.Arguments, tokens, heads, dim, b
 	}
 	switch any(v.Data).(type) {
 	case []posenc.MXFP4Floor, []posenc.MXFP4RCeil, []posenc.MXFP4Even:
-		for bytes := testkit.BytesOf(v.Data); a.Ordinary() && len(bytes) > 0; bytes = bytes[generic.MXFP4Bytes:] {
+		for bytes := kit.BytesOf(v.Data); a.Ordinary() && len(bytes) > 0; bytes = bytes[generic.MXFP4Bytes:] {
 			bytes[0] = 0x70 + bytes[0]%32 // scales near 1
 		}
 	}
@@ -143,22 +143,22 @@ func quantizedRight[D posenc.Quantized](v *posenc.QuantizedView[D], dim, block i
 }
 
 // writesQuantized says that a call may write to the heads of tokens and to their scales.
-func writesQuantized[D posenc.Quantized](a *testkit.Arguments, v posenc.QuantizedView[D], tokens func() []int, dim, block int) {
+func writesQuantized[D posenc.Quantized](a *kit.Arguments, v posenc.QuantizedView[D], tokens func() []int, dim, block int) {
 	units := dim / block
-	testkit.Writes(a, func(mark func(s []D)) {
+	kit.Writes(a, func(mark func(s []D)) {
 		for _, t := range tokens() {
 			for h := range v.Heads {
-				mark(v.Data[testkit.RowAt(&v.View, t, h, units):][:units])
+				mark(v.Data[kit.RowAt(&v.View, t, h, units):][:units])
 			}
 		}
 	})
 	if v.Scales == nil {
 		return
 	}
-	testkit.Writes(a, func(mark func(s []float32)) {
+	kit.Writes(a, func(mark func(s []float32)) {
 		for _, t := range tokens() {
 			for h := range v.Heads {
-				mark(v.Scales[testkit.RowAt(&v.View, t, h, units)/dim:][:1])
+				mark(v.Scales[kit.RowAt(&v.View, t, h, units)/dim:][:1])
 			}
 		}
 	})
@@ -168,47 +168,47 @@ func writesQuantized[D posenc.Quantized](a *testkit.Arguments, v posenc.Quantize
 func quantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h int, head []float32) {
 	hadamardPlain(head, v.Hadamard)
 	units := unitsOf[D](len(head))
-	at := testkit.RowAt(&v.View, t, h, units)
+	at := kit.RowAt(&v.View, t, h, units)
 	switch to := any(v.Data[at:][:units]).(type) {
 	case []posenc.Q8_0:
-		generic.QuantizeF32ToQ8(testkit.BytesOf(to), head)
+		generic.QuantizeF32ToQ8(kit.BytesOf(to), head)
 	case []int8:
-		v.Scales[at/len(head)] = generic.QuantizeRowF32ToI8(testkit.BytesOf(to), head)
+		v.Scales[at/len(head)] = generic.QuantizeRowF32ToI8(kit.BytesOf(to), head)
 	case []posenc.E4M3:
 		if v.Scales == nil {
-			generic.QuantizeF32ToE4M3(testkit.BytesOf(to), head, v.InverseScale)
+			generic.QuantizeF32ToE4M3(kit.BytesOf(to), head, v.InverseScale)
 		} else {
-			v.Scales[at/len(head)] = generic.QuantizeRowF32ToE4M3(testkit.BytesOf(to), head)
+			v.Scales[at/len(head)] = generic.QuantizeRowF32ToE4M3(kit.BytesOf(to), head)
 		}
 	case []posenc.E5M2:
-		generic.QuantizeF32ToE5M2(testkit.BytesOf(to), head, v.InverseScale)
+		generic.QuantizeF32ToE5M2(kit.BytesOf(to), head, v.InverseScale)
 	case []posenc.Q4_0:
-		generic.QuantizeF32ToQ4_0(testkit.BytesOf(to), head)
+		generic.QuantizeF32ToQ4_0(kit.BytesOf(to), head)
 	case []posenc.Q4_1:
-		generic.QuantizeF32ToQ4_1(testkit.BytesOf(to), head)
+		generic.QuantizeF32ToQ4_1(kit.BytesOf(to), head)
 	case []posenc.Q5_0:
-		generic.QuantizeF32ToQ5_0(testkit.BytesOf(to), head)
+		generic.QuantizeF32ToQ5_0(kit.BytesOf(to), head)
 	case []posenc.Q5_1:
-		generic.QuantizeF32ToQ5_1(testkit.BytesOf(to), head)
+		generic.QuantizeF32ToQ5_1(kit.BytesOf(to), head)
 	case []posenc.IQ4_NL:
-		generic.QuantizeF32ToIQ4_NL(testkit.BytesOf(to), head)
+		generic.QuantizeF32ToIQ4_NL(kit.BytesOf(to), head)
 	case []posenc.MXFP4Floor:
-		generic.QuantizeF32ToMXFP4(testkit.BytesOf(to), head, generic.MXFP4Floor)
+		generic.QuantizeF32ToMXFP4(kit.BytesOf(to), head, generic.MXFP4Floor)
 	case []posenc.MXFP4RCeil:
-		generic.QuantizeF32ToMXFP4(testkit.BytesOf(to), head, generic.MXFP4RCeil)
+		generic.QuantizeF32ToMXFP4(kit.BytesOf(to), head, generic.MXFP4RCeil)
 	case []posenc.MXFP4Even:
-		generic.QuantizeF32ToMXFP4(testkit.BytesOf(to), head, generic.MXFP4Even)
+		generic.QuantizeF32ToMXFP4(kit.BytesOf(to), head, generic.MXFP4Even)
 	case []posenc.NVFP4:
-		generic.QuantizeF32ToNVFP4(testkit.BytesOf(to), head)
+		generic.QuantizeF32ToNVFP4(kit.BytesOf(to), head)
 	case []float32:
 		copy(to, head)
 	case []posenc.Float16:
 		for i, y := range head {
-			to[i] = testkit.Narrow[posenc.Float16](y)
+			to[i] = kit.Narrow[posenc.Float16](y)
 		}
 	case []posenc.BFloat16:
 		for i, y := range head {
-			to[i] = testkit.Narrow[posenc.BFloat16](y)
+			to[i] = kit.Narrow[posenc.BFloat16](y)
 		}
 	}
 }
@@ -216,43 +216,43 @@ func quantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h int, hea
 // dequantizePlain returns a head of token t, before the transform that v names.
 func dequantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h, dim int) []float32 {
 	head, units := make([]float32, dim), unitsOf[D](dim)
-	at := testkit.RowAt(&v.View, t, h, units)
+	at := kit.RowAt(&v.View, t, h, units)
 	scale := 1 / v.InverseScale
 	if v.Scales != nil {
 		scale = v.Scales[at/dim]
 	}
 	switch from := any(v.Data[at:][:units]).(type) {
 	case []posenc.Q8_0:
-		generic.DequantizeQ8ToF32(head, testkit.BytesOf(from))
+		generic.DequantizeQ8ToF32(head, kit.BytesOf(from))
 	case []int8:
-		generic.DequantizeI8ToF32(head, testkit.BytesOf(from), scale)
+		generic.DequantizeI8ToF32(head, kit.BytesOf(from), scale)
 	case []posenc.E4M3:
-		generic.DequantizeE4M3ToF32(head, testkit.BytesOf(from), scale)
+		generic.DequantizeE4M3ToF32(head, kit.BytesOf(from), scale)
 	case []posenc.E5M2:
-		generic.DequantizeE5M2ToF32(head, testkit.BytesOf(from), scale)
+		generic.DequantizeE5M2ToF32(head, kit.BytesOf(from), scale)
 	case []posenc.Q4_0:
-		generic.DequantizeQ4_0ToF32(head, testkit.BytesOf(from))
+		generic.DequantizeQ4_0ToF32(head, kit.BytesOf(from))
 	case []posenc.Q4_1:
-		generic.DequantizeQ4_1ToF32(head, testkit.BytesOf(from))
+		generic.DequantizeQ4_1ToF32(head, kit.BytesOf(from))
 	case []posenc.Q5_0:
-		generic.DequantizeQ5_0ToF32(head, testkit.BytesOf(from))
+		generic.DequantizeQ5_0ToF32(head, kit.BytesOf(from))
 	case []posenc.Q5_1:
-		generic.DequantizeQ5_1ToF32(head, testkit.BytesOf(from))
+		generic.DequantizeQ5_1ToF32(head, kit.BytesOf(from))
 	case []posenc.IQ4_NL:
-		generic.DequantizeIQ4_NLToF32(head, testkit.BytesOf(from))
+		generic.DequantizeIQ4_NLToF32(head, kit.BytesOf(from))
 	case []posenc.MXFP4Floor, []posenc.MXFP4RCeil, []posenc.MXFP4Even:
-		generic.DequantizeMXFP4ToF32(head, testkit.BytesOf(v.Data[at:][:units]))
+		generic.DequantizeMXFP4ToF32(head, kit.BytesOf(v.Data[at:][:units]))
 	case []posenc.NVFP4:
-		generic.DequantizeNVFP4ToF32(head, testkit.BytesOf(from))
+		generic.DequantizeNVFP4ToF32(head, kit.BytesOf(from))
 	case []float32:
 		copy(head, from)
 	case []posenc.Float16:
 		for i, x := range from {
-			head[i] = testkit.Widen(x)
+			head[i] = kit.Widen(x)
 		}
 	case []posenc.BFloat16:
 		for i, x := range from {
-			head[i] = testkit.Widen(x)
+			head[i] = kit.Widen(x)
 		}
 	}
 	hadamardPlain(head, v.Hadamard)
@@ -286,7 +286,7 @@ func hadamardPlain(x []float32, n int) {
 	}
 }
 
-func dequantizeCall[T posenc.Element, D posenc.Quantized](a *testkit.Arguments) testkit.Call {
+func dequantizeCall[T posenc.Element, D posenc.Quantized](a *kit.Arguments) kit.Call {
 	block, scales := formatOf[D](a)
 	hadamard, unit := hadamardOf(a, block)
 	tokens, dim := a.Tokens(), a.Length()
@@ -296,40 +296,40 @@ func dequantizeCall[T posenc.Element, D posenc.Quantized](a *testkit.Arguments) 
 	tokens = min(tokens, 20)
 	src := quantizedOf[D](a, tokens, a.Heads(), dim, block, scales)
 	src.Hadamard = hadamard
-	dst := testkit.ViewOfHeads[T](a, tokens, src.Heads, dim)
+	dst := kit.ViewOfHeads[T](a, tokens, src.Heads, dim)
 	if a.Any() && a.Below(8) > 0 {
 		dst.Heads = src.Heads
 	}
-	testkit.WritesView(a, &dst, tokens, dim)
+	kit.WritesView(a, &dst, tokens, dim)
 	var slots []int32
 	if a.Yes() {
 		slots = a.IDs(tokens, tokens)
-		testkit.BySlots(a, &src.View, slots)
+		kit.BySlots(a, &src.View, slots)
 	}
 	slot := slotIn(slots)
-	call := testkit.Call{
+	call := kit.Call{
 		Run: func() error {
 			return posenc.Dequantize(dst, src, posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim, Slots: slots})
 		},
 		Right: func() bool {
-			return quantizedRight(&src, dim, block) && dst.Heads == src.Heads && testkit.Allowed(&dst, tokens, dim, len(dst.Data)) &&
-				cacheRight(&src.View, slots, tokens, dim/block) && !testkit.Share(testkit.BytesOf(src.Data), dst.Data) && !testkit.Share(testkit.BytesOf(src.Scales), dst.Data)
+			return quantizedRight(&src, dim, block) && dst.Heads == src.Heads && kit.Allowed(&dst, tokens, dim, len(dst.Data)) &&
+				cacheRight(&src.View, slots, tokens, dim/block) && !kit.Share(kit.BytesOf(src.Data), dst.Data) && !kit.Share(kit.BytesOf(src.Scales), dst.Data)
 		},
 		Want: func() {
 			for t := range tokens {
 				for h := range dst.Heads {
-					to := dst.Data[testkit.RowAt(&dst, t, h, dim):][:dim]
+					to := dst.Data[kit.RowAt(&dst, t, h, dim):][:dim]
 					for i, v := range dequantizePlain(&src, slot(t), h, dim) {
-						to[i] = testkit.Narrow[T](v)
+						to[i] = kit.Narrow[T](v)
 					}
 				}
 			}
 		},
 	}
-	call.Parts = testkit.ViewParts([]posenc.View[T]{dst}, tokens, dim, true, func(_ int, x posenc.View[T], part []int) error {
+	call.Parts = kit.ViewParts([]posenc.View[T]{dst}, tokens, dim, true, func(_ int, x posenc.View[T], part []int) error {
 		for i, token := range part {
 			y := posenc.View[T]{Heads: x.Heads, TokenStride: x.TokenStride, HeadStride: x.HeadStride}
-			y.Data = x.Data[testkit.RowAt(&x, i, 0, dim) : testkit.RowAt(&x, i, x.Heads-1, dim)+dim]
+			y.Data = x.Data[kit.RowAt(&x, i, 0, dim) : kit.RowAt(&x, i, x.Heads-1, dim)+dim]
 			if y.TokenStride == 0 && y.HeadStride == 0 {
 				y.HeadStride = dim
 			}
@@ -348,7 +348,7 @@ func dequantizeCall[T posenc.Element, D posenc.Quantized](a *testkit.Arguments) 
 // oneToken is the view of token t.
 func oneToken[D posenc.Quantized](v *posenc.QuantizedView[D], t, dim int) posenc.QuantizedView[D] {
 	one, units := *v, unitsOf[D](dim)
-	first, last := testkit.RowAt(&v.View, t, 0, units), testkit.RowAt(&v.View, t, v.Heads-1, units)
+	first, last := kit.RowAt(&v.View, t, 0, units), kit.RowAt(&v.View, t, v.Heads-1, units)
 	one.View = posenc.View[D]{Data: v.Data[first : last+units], Heads: v.Heads, HeadStride: v.HeadStride, TokenStride: v.TokenStride}
 	if one.HeadStride == 0 {
 		one.HeadStride = units
@@ -360,9 +360,9 @@ func oneToken[D posenc.Quantized](v *posenc.QuantizedView[D], t, dim int) posenc
 }
 
 // digestCache returns a cache of fixed numbers.
-func digestCache[D posenc.Quantized](d *testkit.Digest, tokens, heads, dim int, scales bool) posenc.QuantizedView[D] {
+func digestCache[D posenc.Quantized](d *kit.Digest, tokens, heads, dim int, scales bool) posenc.QuantizedView[D] {
 	v := posenc.QuantizedView[D]{View: posenc.View[D]{Heads: heads, Data: make([]D, tokens*heads*unitsOf[D](dim))}}
-	bytes := testkit.BytesOf(v.Data)
+	bytes := kit.BytesOf(v.Data)
 	for i := range bytes {
 		bytes[i] = byte(d.Below(256))
 	}
@@ -401,14 +401,14 @@ func digestCache[D posenc.Quantized](d *testkit.Digest, tokens, heads, dim int, 
 	}
 	_, int8s := any(v.Data).([]int8)
 	if _, e5m2s := any(v.Data).([]posenc.E5M2); int8s || scales && !e5m2s {
-		v.Scales = testkit.DigestElements[float32](d, tokens*heads)
+		v.Scales = kit.DigestElements[float32](d, tokens*heads)
 		return v
 	}
 	v.InverseScale = 3.25
 	return v
 }
 
-func digestDequantize[D posenc.Quantized](d *testkit.Digest) {
+func digestDequantize[D posenc.Quantized](d *kit.Digest) {
 	for _, hadamard := range []int{0, 32, 128} {
 		const tokens, heads, dim = 3, 2, 128
 		src := digestCache[D](d, tokens, heads, dim, hadamard == 32)

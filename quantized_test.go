@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -26,9 +26,9 @@ func cacheFor[D posenc.Quantized](tokens, heads, dim, hadamard int, scale float3
 // lengths of heads, and takes some heads at once. A norm may take all heads, of as many as there may be:
 // scratch memory holds a whole token.
 func TestRotateIntoQuantizedIsSingleSteps(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	kit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, tokens := range []int{1, 3} {
-			for _, layout := range testkit.Layouts {
+			for _, layout := range kit.Layouts {
 				for dim := 32; dim <= 544; dim += 32 {
 					inSteps[posenc.Q8_0](t, layout, tokens, 11, dim, dim, 0)
 					inSteps[posenc.Q4_0](t, layout, tokens, 11, dim, dim, 0)
@@ -43,7 +43,7 @@ func TestRotateIntoQuantizedIsSingleSteps(t *testing.T) {
 				}
 			}
 			for _, heads := range []int{1, 8, 9, 16, 17, 32, 33, 64, 128} {
-				norm := mustNorm(testkit.GoldenInputs(1, heads*128), 1e-6, true)
+				norm := mustNorm(kit.GoldenInputs(1, heads*128), 1e-6, true)
 				inSteps[int8](t, posenc.HalfSplit, tokens, heads, 128, 128, 0, norm, nil)
 				inSteps[int8](t, posenc.HalfSplit, tokens, heads, 128, 128, 0, nil, norm)
 			}
@@ -54,13 +54,13 @@ func TestRotateIntoQuantizedIsSingleSteps(t *testing.T) {
 // inSteps compares with the steps; norms are one before and one after the rotation, or none.
 func inSteps[D posenc.Quantized](t *testing.T, layout posenc.Layout, tokens, heads, dim, rotaryDim int, scale float32, norms ...*posenc.RMSNorm) {
 	norms = append(norms, nil, nil)
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: rotaryDim, Base: 10000, Layout: layout})
-	angles, keys := rope.At(testkit.Sequence(tokens)), posenc.View[float32]{Data: testkit.GoldenInputs(0, tokens*heads*dim), Heads: heads}
+	rope := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: rotaryDim, Base: 10000, Layout: layout})
+	angles, keys := rope.At(kit.Sequence(tokens)), posenc.View[float32]{Data: kit.GoldenInputs(0, tokens*heads*dim), Heads: heads}
 	got, want := cacheFor[D](tokens, heads, dim, 0, scale), cacheFor[D](tokens, heads, dim, 0, scale)
-	testkit.NoError(t, posenc.RotateIntoQuantized(angles, nil, posenc.IntoQuantized[D, float32]{Dst: got, Src: keys, Norm: norms[0], RotatedNorm: norms[1]}),
+	kit.NoError(t, posenc.RotateIntoQuantized(angles, nil, posenc.IntoQuantized[D, float32]{Dst: got, Src: keys, Norm: norms[0], RotatedNorm: norms[1]}),
 		posenc.RotateFused(angles, posenc.FusedView[float32]{View: keys, Norm: norms[0], RotatedNorm: norms[1]}),
 		posenc.RotateIntoQuantized(rope.Unrotated(tokens), nil, posenc.IntoQuantized[D, float32]{Dst: want, Src: keys}))
-	if !slices.Equal(got.Data, want.Data) || !testkit.SameBits(got.Scales, want.Scales) {
+	if !slices.Equal(got.Data, want.Data) || !kit.SameBits(got.Scales, want.Scales) {
 		t.Errorf("%T, %v, %d tokens of %d heads of %d, of which %d rotate, norms %v: other bits than single steps", got.Data, layout, tokens, heads, dim, rotaryDim, norms[:2])
 	}
 }
@@ -77,22 +77,22 @@ func TestRotateIntoQuantizedChecksOneToken(t *testing.T) {
 }
 
 func oneTokenChecks[D posenc.Quantized](t *testing.T) {
-	r := testkit.NewRand(16)
-	failed, rounds := 0, testkit.Rounds(10000)
+	r := kit.NewRand(16)
+	failed, rounds := 0, kit.Rounds(10000)
 	rotaries := map[int]*posenc.Rotary{}
 	for _, dim := range []int{48, 64, 128, 4097} {
-		rotaries[dim] = testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: min(dim, 128), Layout: posenc.HalfSplit, Base: 10000})
+		rotaries[dim] = kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: min(dim, 128), Layout: posenc.HalfSplit, Base: 10000})
 	}
 	usually := func(usual int, others ...int) int {
 		if r.IntN(32) > 0 {
 			return usual
 		}
-		return testkit.OneOf(r, others)
+		return kit.OneOf(r, others)
 	}
 	for range rounds {
 		dim := usually(64<<r.IntN(2), 48, 4097)
 		heads, tokens, units := 1+r.IntN(3), 1+r.IntN(3), unitsOf[D](dim)
-		slots := testkit.OneOf(r, [][]int32{nil, {0}, {0}, {1}, {2}, {-1}, {math.MaxInt32}})
+		slots := kit.OneOf(r, [][]int32{nil, {0}, {0}, {1}, {2}, {-1}, {math.MaxInt32}})
 		if slots == nil {
 			tokens = usually(1, 2)
 		}
@@ -120,13 +120,13 @@ func oneTokenChecks[D posenc.Quantized](t *testing.T) {
 			fixed = 1
 		}
 		if usually(fixed, 1-fixed) == 1 {
-			x.Dst.InverseScale = testkit.OneOf(r, []float32{1, 1, 1, 1, 0x1p126, 0x1p-126, -1, 0x1p127, 0x1p-127, float32(math.NaN())})
+			x.Dst.InverseScale = kit.OneOf(r, []float32{1, 1, 1, 1, 0x1p126, 0x1p-126, -1, 0x1p127, 0x1p-127, float32(math.NaN())})
 		}
 		if usually(scales, 1-scales) == 1 {
 			x.Dst.Scales = make([]float32, max(0, length/dim+usually(0, -1, 1)))
 		}
 		if usually(0, 1) == 1 {
-			*testkit.OneOf(r, []**posenc.RMSNorm{&x.Norm, &x.RotatedNorm}) = new(posenc.RMSNorm)
+			*kit.OneOf(r, []**posenc.RMSNorm{&x.Norm, &x.RotatedNorm}) = new(posenc.RMSNorm)
 		}
 		for i := range x.Src.Data {
 			x.Src.Data[i] = float32(i%31) - 7
@@ -145,7 +145,7 @@ func oneTokenChecks[D posenc.Quantized](t *testing.T) {
 		if err != wantErr {
 			t.Fatalf("%T, heads of %d, slots %v: got %v, with HeadDim %v", x.Dst.Data, dim, slots, err, wantErr)
 		}
-		if !slices.Equal(got.Dst.Data, want.Dst.Data) || !testkit.SameBits(got.Dst.Scales, want.Dst.Scales) {
+		if !slices.Equal(got.Dst.Data, want.Dst.Data) || !kit.SameBits(got.Dst.Scales, want.Dst.Scales) {
 			t.Fatalf("%T, heads of %d, slots %v: other bits than with HeadDim", x.Dst.Data, dim, slots)
 		}
 		if err != "<nil>" {
@@ -161,19 +161,19 @@ func oneTokenChecks[D posenc.Quantized](t *testing.T) {
 // last page that is written, however many tokens their pages have, and wherever their blocks begin. What
 // is right once is right again: the views do not change.
 func TestQuantizedPagesOverlap(t *testing.T) {
-	r := testkit.NewRand(123)
+	r := kit.NewRand(123)
 	const dim, block, most = 32, 34, 40 // elements and bytes of a block, blocks
-	rotary, memory := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit}), make([]byte, block*most)
+	rotary, memory := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit}), make([]byte, block*most)
 	type heads = posenc.IntoQuantized[posenc.Q8_0, float32]
 	slots := make([]int32, 2)
 	random := func() (x heads, start int) {
 		first := r.IntN(most - 1)
-		start, x.Dst.Heads = first*block+testkit.OneOf(r, []int{0, 0, 1, 17, 33}), 1+r.IntN(2)
+		start, x.Dst.Heads = first*block+kit.OneOf(r, []int{0, 0, 1, 17, 33}), 1+r.IntN(2)
 		x.Dst.TokenStride, x.Dst.HeadStride = r.IntN(5), r.IntN(5)
 		if r.IntN(2) == 0 {
 			x.Dst.SequenceTokens, x.Dst.SequenceStride = 1+r.IntN(4), 1+r.IntN(10)
 		}
-		x.Dst.Data = testkit.Must(posenc.FromBytes[posenc.Q8_0](memory[start:][:block*(1+r.IntN(most-1-first))]))
+		x.Dst.Data = kit.Must(posenc.FromBytes[posenc.Q8_0](memory[start:][:block*(1+r.IntN(most-1-first))]))
 		x.Src = posenc.View[float32]{Data: make([]float32, len(slots)*x.Dst.Heads*dim), Heads: x.Dst.Heads}
 		return x, start
 	}
@@ -185,13 +185,13 @@ func TestQuantizedPagesOverlap(t *testing.T) {
 		for token := range tokens {
 			for h := range x.Dst.Heads {
 				for i := range block {
-					bytes[start+block*testkit.RowAt(&x.Dst.View, token, h, 1)+i] = true
+					bytes[start+block*kit.RowAt(&x.Dst.View, token, h, 1)+i] = true
 				}
 			}
 		}
 		return bytes
 	}
-	for found, tried := map[bool]int{}, 0; tried < testkit.Rounds(20000); {
+	for found, tried := map[bool]int{}, 0; tried < kit.Rounds(20000); {
 		slots[0], slots[1] = int32(r.IntN(6)), int32(r.IntN(6))
 		call := func(x heads) error { return posenc.RotateIntoQuantized(rotary.At([]int32{1, 2}), slots, x) }
 		a, startA := random()
@@ -211,7 +211,7 @@ func TestQuantizedPagesOverlap(t *testing.T) {
 		if shapeOf(xs[0].Dst) != shapeOf(a.Dst) || shapeOf(xs[1].Dst) != shapeOf(b.Dst) {
 			t.Fatal("the call changed its views")
 		}
-		if found[want]++; tried == testkit.Rounds(20000) && min(found[true], found[false]) < tried/10 {
+		if found[want]++; tried == kit.Rounds(20000) && min(found[true], found[false]) < tried/10 {
 			t.Errorf("%d of %d views overlap: the test is one-sided", found[true], tried)
 		}
 	}
@@ -219,7 +219,7 @@ func TestQuantizedPagesOverlap(t *testing.T) {
 
 // wordsOf returns the memory of s as elements of another type.
 func wordsOf[T, E any](s []E) []T {
-	memory := testkit.BytesOf(s)
+	memory := kit.BytesOf(s)
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/int(unsafe.Sizeof(*new(T))))
 }
 
@@ -230,13 +230,13 @@ func shapeOf[D posenc.Quantized](v posenc.QuantizedView[D]) [5]int {
 
 func TestQuantizedArguments(t *testing.T) {
 	const dim = 64
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
-	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
+	rotary := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	decaying := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
 	positions := []int32{0, 1}
 	data := make([]float32, 2*2*dim)
 	src := posenc.View[float32]{Data: data, Heads: 2}
 	q8, integers, e4m3 := cacheFor[posenc.Q8_0](2, 2, dim, 0, 0), cacheFor[int8](2, 2, dim, 0, 0), cacheFor[posenc.E4M3](2, 2, dim, 0, 1)
-	fails := testkit.Failures(t, data)
+	fails := kit.Failures(t, data)
 	const into, both = "posenc.RotateIntoQuantized: ", "posenc.RotateIntoQuantizedKV: "
 	type (
 		blocks = posenc.IntoQuantized[posenc.Q8_0, float32]
@@ -316,7 +316,7 @@ func TestQuantizedArguments(t *testing.T) {
 
 	for _, scale := range []float32{0x1p-126, 0x1p126} {
 		got := []float32{1, 1}
-		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: 1}, cacheFor[posenc.E4M3](1, 1, 2, 0, scale), posenc.DequantizeOptions{Tokens: 1, HeadDim: 2}))
+		kit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: 1}, cacheFor[posenc.E4M3](1, 1, 2, 0, scale), posenc.DequantizeOptions{Tokens: 1, HeadDim: 2}))
 		if got[0] != 0 || got[1] != 0 {
 			t.Errorf("InverseScale %g: zeros became %v", scale, got)
 		}
@@ -347,7 +347,7 @@ func TestQuantizedArguments(t *testing.T) {
 	fails(posenc.ShiftQuantized(rotary.At(ids[2:]), inDeltas), posenc.ErrOverlap, "posenc.ShiftQuantized: xs[0] is sharing memory with deltas")
 
 	fails(posenc.ShiftQuantized[int8](rotary.At(positions)), posenc.ErrShape, "posenc.ShiftQuantized: xs is empty, want at least one view")
-	fails(posenc.ShiftQuantized(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 48, Layout: posenc.HalfSplit}).At(positions), q8), posenc.ErrShape, "posenc.ShiftQuantized: xs[0]: HeadDim is 48, want a multiple of the 32")
+	fails(posenc.ShiftQuantized(kit.MustRotary(posenc.RotaryConfig{HeadDim: 48, Layout: posenc.HalfSplit}).At(positions), q8), posenc.ErrShape, "posenc.ShiftQuantized: xs[0]: HeadDim is 48, want a multiple of the 32")
 	fails(posenc.ShiftQuantized(rotary.At(positions[:1]), cacheFor[int8](1, 2, dim, 0, 0), integers), posenc.ErrLength, "posenc.ShiftQuantized: xs[1].Data has 256 elements, want 128")
 	inNumbers := integers
 	inNumbers.Scales = wordsOf[float32](values.Dst.Data)[:4]
@@ -387,7 +387,7 @@ func TestQuantizedArguments(t *testing.T) {
 	fails(posenc.Dequantize(src, cacheFor[int8](1, 2, dim, 0, 0), posenc.DequantizeOptions{Tokens: 2, HeadDim: dim}), posenc.ErrLength, "posenc.Dequantize: src.Data has 128 elements, want 256")
 	long := cacheFor[int8](1, 1, 4096, 0, 0)
 	long.HeadStride = 2 * 4096 // of one head
-	testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: make([]float32, 4096), Heads: 1}, long, posenc.DequantizeOptions{Tokens: 1, HeadDim: 4096}))
+	kit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: make([]float32, 4096), Heads: 1}, long, posenc.DequantizeOptions{Tokens: 1, HeadDim: 4096}))
 
 	hadamard := func(headDim, block, tokens int) error {
 		return posenc.Hadamard(posenc.HadamardOptions{HeadDim: headDim, Block: block}, tokens, src)
@@ -414,28 +414,28 @@ func TestRawAndRotated(t *testing.T) {
 
 func rawAndRotated[R posenc.Quantized, S posenc.Element](t *testing.T) {
 	const tokens, heads, dim, room = 5, 2, 64, 9
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 48, Offset: 8, Layout: posenc.Interleaved})
+	rope := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 48, Offset: 8, Layout: posenc.Interleaved})
 	k := posenc.View[S]{Data: make([]S, tokens*heads*dim), Heads: heads}
-	for i, x := range testkit.GoldenInputs(0, len(k.Data)) {
-		k.Data[i] = testkit.Narrow[S](x)
+	for i, x := range kit.GoldenInputs(0, len(k.Data)) {
+		k.Data[i] = kit.Narrow[S](x)
 	}
 	slots := []int32{8, 0, 3, 4, 1}
 	keys, raw := cacheFor[posenc.Q4_0](room, heads, dim, 32, 0), cacheFor[R](room, heads, dim, 0, 0)
 	direct := cacheFor[posenc.Q4_0](room, heads, dim, 32, 0)
-	testkit.NoError(t, posenc.RotateIntoQuantizedKV(rope.At([]int32{100, 101, 102, 103, 104}), slots,
+	kit.NoError(t, posenc.RotateIntoQuantizedKV(rope.At([]int32{100, 101, 102, 103, 104}), slots,
 		posenc.IntoQuantized[posenc.Q4_0, S]{Dst: keys, Src: k},
 		posenc.IntoQuantized[R, S]{Dst: raw, Src: k}))
 	before := slices.Clone(raw.Data)
 	for _, positions := range [][]int32{{100, 101, 102, 103, 104}, {7, 0, 1 << 20, 5, 6}, {-3, 12, 9, 10, 11}} {
-		testkit.NoError(t, posenc.RotateQuantized(rope.At(positions), posenc.FromQuantized[posenc.Q4_0, R]{Dst: keys, DstSlots: slots, Src: raw, SrcSlots: slots}))
+		kit.NoError(t, posenc.RotateQuantized(rope.At(positions), posenc.FromQuantized[posenc.Q4_0, R]{Dst: keys, DstSlots: slots, Src: raw, SrcSlots: slots}))
 		read := posenc.View[float32]{Data: make([]float32, len(k.Data)), Heads: heads}
-		testkit.NoError(t, posenc.Dequantize(read, raw, posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim, Slots: slots}))
-		testkit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), slots, posenc.IntoQuantized[posenc.Q4_0, float32]{Dst: direct, Src: read}))
+		kit.NoError(t, posenc.Dequantize(read, raw, posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim, Slots: slots}))
+		kit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), slots, posenc.IntoQuantized[posenc.Q4_0, float32]{Dst: direct, Src: read}))
 		if !slices.Equal(keys.Data, direct.Data) {
 			t.Errorf("keys moved to %d differ from keys rotated once", positions)
 		}
 		if _, same := any(raw.Data).([]S); same {
-			testkit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), slots, posenc.IntoQuantized[posenc.Q4_0, S]{Dst: direct, Src: k}))
+			kit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), slots, posenc.IntoQuantized[posenc.Q4_0, S]{Dst: direct, Src: k}))
 			if !slices.Equal(keys.Data, direct.Data) {
 				t.Errorf("keys moved to %d differ from the source rotated once", positions)
 			}
@@ -450,17 +450,17 @@ func rawAndRotated[R posenc.Quantized, S posenc.Element](t *testing.T) {
 func TestIntoFloatsIsRotateInto(t *testing.T) {
 	const tokens, heads, dim = 33, 3, 80
 	for _, layout := range allLayouts {
-		rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 32, Offset: 40, Layout: layout})
+		rope := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 32, Offset: 40, Layout: layout})
 		k := posenc.View[posenc.BFloat16]{Data: make([]posenc.BFloat16, tokens*heads*dim), Heads: heads}
-		for i, x := range testkit.GoldenInputs(0, len(k.Data)) {
-			k.Data[i] = testkit.Narrow[posenc.BFloat16](x)
+		for i, x := range kit.GoldenInputs(0, len(k.Data)) {
+			k.Data[i] = kit.Narrow[posenc.BFloat16](x)
 		}
 		keys, want := cacheFor[posenc.Float16](tokens, heads, dim, 0, 0), make([]posenc.Float16, len(k.Data))
 		values := cacheFor[int8](tokens, heads, dim, 0, 0)
-		a := rope.At(testkit.Sequence(tokens))
-		testkit.NoError(t, posenc.RotateIntoQuantizedKV(a, nil, posenc.IntoQuantized[posenc.Float16, posenc.BFloat16]{Dst: keys, Src: k}, posenc.IntoQuantized[int8, posenc.BFloat16]{Dst: values, Src: k}))
-		testkit.NoError(t, posenc.RotateInto(a, posenc.View[posenc.Float16]{Data: want, Heads: heads}, nil, k))
-		if i := testkit.FirstDifference(keys.Data, want); i >= 0 {
+		a := rope.At(kit.Sequence(tokens))
+		kit.NoError(t, posenc.RotateIntoQuantizedKV(a, nil, posenc.IntoQuantized[posenc.Float16, posenc.BFloat16]{Dst: keys, Src: k}, posenc.IntoQuantized[int8, posenc.BFloat16]{Dst: values, Src: k}))
+		kit.NoError(t, posenc.RotateInto(a, posenc.View[posenc.Float16]{Data: want, Heads: heads}, nil, k))
+		if i := kit.FirstDifference(keys.Data, want); i >= 0 {
 			t.Errorf("%v: element %d is %#x, want %#x", layout, i, keys.Data[i], want[i])
 		}
 	}
@@ -469,7 +469,7 @@ func TestIntoFloatsIsRotateInto(t *testing.T) {
 // Values of llama.cpp without flash attention lie transposed: element j of the heads of the token in slot s is
 // j*kv_size+s (llama_kv_cache::set_input_v_idxs).
 func TestTransposedValues(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
+	kit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
 		transposedValues[posenc.Float16, float32](t)
 		transposedValues[float32, float32](t)
 		transposedValues[posenc.Float16, posenc.BFloat16](t)
@@ -482,12 +482,12 @@ func transposedValues[D interface {
 	posenc.Element
 }, S posenc.Element](t *testing.T) {
 	const all, tokens, room, extra = 3 * 100, 41, 64, 3 // other numbers lie behind those of a token
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit})
+	rope := kit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit})
 	v := make([]S, tokens*(all+extra))
-	for i, x := range testkit.GoldenInputs(0, len(v)) {
-		v[i] = testkit.Narrow[S](x)
+	for i, x := range kit.GoldenInputs(0, len(v)) {
+		v[i] = kit.Narrow[S](x)
 	}
-	slots := testkit.Sequence(tokens) // runs of all lengths, some tokens nowhere
+	slots := kit.Sequence(tokens) // runs of all lengths, some tokens nowhere
 	for i := range slots {
 		if i%9 == 8 {
 			slots[i] = -1
@@ -497,20 +497,20 @@ func transposedValues[D interface {
 	}
 	got, want := make([]D, all*room), make([]D, all*room)
 	cache := posenc.QuantizedView[D]{View: posenc.View[D]{Data: got, Heads: all, TokenStride: 1, HeadStride: room}}
-	testkit.NoError(t, posenc.RotateIntoQuantized(rope.Unrotated(tokens), slots, posenc.IntoQuantized[D, S]{Dst: cache, HeadDim: 1,
+	kit.NoError(t, posenc.RotateIntoQuantized(rope.Unrotated(tokens), slots, posenc.IntoQuantized[D, S]{Dst: cache, HeadDim: 1,
 		Src: posenc.View[S]{Data: v, Heads: all, TokenStride: all + extra, HeadStride: 1}}))
 	for token, slot := range slots {
 		for j := 0; j < all && slot >= 0; j++ {
-			want[j*room+int(slot)] = testkit.Narrow[D](testkit.Widen(v[token*(all+extra)+j]))
+			want[j*room+int(slot)] = kit.Narrow[D](kit.Widen(v[token*(all+extra)+j]))
 		}
 	}
-	if i := testkit.FirstDifference(got, want); i >= 0 {
+	if i := kit.FirstDifference(got, want); i >= 0 {
 		t.Errorf("%T of %T: element %d of slot %d is %v, want %v", got, v, i/room, i%room, got[i], want[i])
 	}
 	read := make([]float32, all)
-	testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: read, Heads: all}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: 1, Slots: slots[3:4]}))
+	kit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: read, Heads: all}, cache, posenc.DequantizeOptions{Tokens: 1, HeadDim: 1, Slots: slots[3:4]}))
 	for j, x := range read {
-		if x != testkit.Widen(want[j*room+3]) {
+		if x != kit.Widen(want[j*room+3]) {
 			t.Fatalf("element %d is read back as %v", j, x)
 		}
 	}

@@ -8,18 +8,18 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/exhaustive"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "QueryScales", Call: queryScalesCall, Digests: queryScalesDigests, Times: 16,
+	_ = kit.Register(kit.Case{Function: "QueryScales", Call: queryScalesCall, Digests: queryScalesDigests, Times: 16,
 		OnStack: func() error {
 			var scales [3]float32
 			return posenc.QueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "LogQueryScales", Call: logQueryScalesCall, Digests: digestOf("LogQueryScales", digestLogQueryScales), Times: 16,
+	_ = kit.Register(kit.Case{Function: "LogQueryScales", Call: logQueryScalesCall, Digests: digestOf("LogQueryScales", digestLogQueryScales), Times: 16,
 		OnStack: func() error {
 			var scales [3]float32
 			return posenc.LogQueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.LogQueryScaling{Scale: 0.1, Bias: 1})
@@ -29,9 +29,9 @@ var (
 
 // scalesCall is a call that writes a factor for each position, which is to be at least 0 with
 // that offset.
-func scalesCall(a *testkit.Arguments, positions []int32, offset int, write func(scales []float32, positions []int32) error, right func() bool, factor func(p int32) float32) testkit.Call {
-	scales := testkit.Output[float32](a, len(positions))
-	return testkit.Call{
+func scalesCall(a *kit.Arguments, positions []int32, offset int, write func(scales []float32, positions []int32) error, right func() bool, factor func(p int32) float32) kit.Call {
+	scales := kit.Output[float32](a, len(positions))
+	return kit.Call{
 		Run: func() error { return write(scales, positions) },
 		Right: func() bool {
 			return len(scales) == len(positions) && right() && !slices.ContainsFunc(positions, func(p int32) bool { return int64(p)+int64(offset) < 0 })
@@ -41,14 +41,14 @@ func scalesCall(a *testkit.Arguments, positions []int32, offset int, write func(
 				scales[t] = factor(p)
 			}
 		},
-		Parts: testkit.RowParts([][]float32{scales}, []int{1}, len(positions), func(x [][]float32, tokens []int) error {
-			return write(x[0], testkit.Pick(positions, tokens))
+		Parts: kit.RowParts([][]float32{scales}, []int{1}, len(positions), func(x [][]float32, tokens []int) error {
+			return write(x[0], kit.Pick(positions, tokens))
 		}),
 	}
 }
 
 // scaledPositions are positions of any size, and whether numbers are to be hard.
-func scaledPositions(a *testkit.Arguments) (positions []int32, hard bool) {
+func scaledPositions(a *kit.Arguments) (positions []int32, hard bool) {
 	positions = a.Positions(a.Tokens())
 	hard = !a.Any() && !a.Ordinary() && len(positions) > 0 && len(positions) < 20 && a.Below(4) > 0
 	for i, p := range positions {
@@ -68,7 +68,7 @@ func middle(r *rand.Rand) float64 {
 	return (float64(low) + float64(math.Nextafter32(low, 3))) / 2
 }
 
-func queryScalesCall(a *testkit.Arguments) testkit.Call {
+func queryScalesCall(a *kit.Arguments) kit.Call {
 	positions, hard := scaledPositions(a)
 	s := posenc.QueryScaling{Beta: a.Real(0.1), Length: a.Number(1, 9), Offset: a.Number(0, 9), Rule: posenc.QueryScaleRule(a.Number(0, 2))}
 	if hard {
@@ -90,12 +90,12 @@ func queryScalesCall(a *testkit.Arguments) testkit.Call {
 // the middle between two float32, which float64 cannot decide, or a power that is rational.
 func hardQueryScaling(r *rand.Rand, positions []int32) posenc.QueryScaling {
 	if r.IntN(4) == 0 {
-		s := testkit.OneOf(r, []posenc.QueryScaling{
+		s := kit.OneOf(r, []posenc.QueryScaling{
 			{Beta: 0.1, Length: 8192, Offset: 1}, {Beta: 0.1, Length: 16384}, {Beta: 1, Length: 1, Offset: math.MaxInt32},
 			{Beta: 0x1p100, Length: 3}, {Beta: math.SmallestNonzeroFloat64, Length: 1}, {Length: 1},
 			{Beta: 1 << 31, Length: 3 << 28, Offset: 1, Rule: posenc.ClampedLog}, // logarithms of nearly equal numbers
 		})
-		positions[0] = int32(testkit.OneOf(r, []int{-s.Offset, s.Length - 2 + r.IntN(20), math.MaxInt32}))
+		positions[0] = int32(kit.OneOf(r, []int{-s.Offset, s.Length - 2 + r.IntN(20), math.MaxInt32}))
 		positions[0] = max(positions[0], int32(-s.Offset))
 		return s
 	}
@@ -146,7 +146,7 @@ func ratioOf(p int32, s posenc.QueryScaling) (k, n uint64) {
 	return k + n, n
 }
 
-func logQueryScalesCall(a *testkit.Arguments) testkit.Call {
+func logQueryScalesCall(a *kit.Arguments) kit.Call {
 	positions, hard := scaledPositions(a)
 	s := posenc.LogQueryScaling{Scale: a.Real(0.1), Bias: a.Real(1)}
 	if a.Yes() {
@@ -161,7 +161,7 @@ func logQueryScalesCall(a *testkit.Arguments) testkit.Call {
 		case 1:
 			s.Bias = middle(a.R) - product
 		case 2:
-			s = testkit.OneOf(a.R, []posenc.LogQueryScaling{{Scale: 0, Bias: 1.1}, {Scale: -0x1p100, Bias: 0x1p100}, {Scale: 0x1p-200, Bias: 0x1.000001p0}, {Scale: 1, Bias: 0}})
+			s = kit.OneOf(a.R, []posenc.LogQueryScaling{{Scale: 0, Bias: 1.1}, {Scale: -0x1p100, Bias: 0x1p100}, {Scale: 0x1p-200, Bias: 0x1.000001p0}, {Scale: 1, Bias: 0}})
 		}
 	}
 	call := scalesCall(a, positions, 0, func(scales []float32, positions []int32) error { return posenc.LogQueryScales(scales, positions, s) },
@@ -199,7 +199,7 @@ func logQueryScaleAt300Bits(k uint64, scale, bias float64) float32 {
 	return f
 }
 
-func queryScalesDigests(add testkit.AddDigest) {
+func queryScalesDigests(add kit.AddDigest) {
 	for _, tt := range []struct {
 		name   string
 		s      posenc.QueryScaling
@@ -210,7 +210,7 @@ func queryScalesDigests(add testkit.AddDigest) {
 		{"QueryScales/rule=ClampedLog", posenc.QueryScaling{Offset: 1, Rule: posenc.ClampedLog}, []float64{0, 0.1, 0.46}, 2048},
 		{"QueryScales/rule=PowerOfRatio", posenc.QueryScaling{Offset: 1, Rule: posenc.PowerOfRatio}, []float64{0, 0.1, 0.46}, 2048},
 	} {
-		add(tt.name, func(d *testkit.Digest) {
+		add(tt.name, func(d *kit.Digest) {
 			for _, beta := range tt.betas {
 				for _, length := range []int{1, tt.length} {
 					s, n := tt.s, int32(tt.length)
@@ -228,7 +228,7 @@ func queryScalesDigests(add testkit.AddDigest) {
 	}
 }
 
-func digestLogQueryScales(d *testkit.Digest) {
+func digestLogQueryScales(d *kit.Digest) {
 	for _, scale := range []float64{0, 0.1, -0.3, 0x1p-160} {
 		for _, bias := range []float64{0, 1, -2.5} {
 			positions := append([]int32{0, 1, 2, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
@@ -248,7 +248,7 @@ func TestQueryScaleModels(t *testing.T) {
 		MistralLarge4           string `json:"mistral_large4"`
 		Scale, Bias             string
 	}
-	testkit.ReadJSON("testdata/vision/queryscales.json", &vectors)
+	kit.ReadJSON("testdata/vision/queryscales.json", &vectors)
 	n := len(vectors.Positions)
 	if n != 40 {
 		t.Fatalf("%d positions, want 40", n)
@@ -265,21 +265,21 @@ func TestQueryScaleModels(t *testing.T) {
 		}
 	}
 	scales := make([]float32, n)
-	testkit.NoError(t, posenc.QueryScales(scales, vectors.Positions, posenc.QueryScaling{Beta: 0.1, Length: 2048, Offset: 1, Rule: posenc.PowerOfRatio}))
+	kit.NoError(t, posenc.QueryScales(scales, vectors.Positions, posenc.QueryScaling{Beta: 0.1, Length: 2048, Offset: 1, Rule: posenc.PowerOfRatio}))
 	// Roundings of a logarithm up to 14, of a tenth of it, and of factors below 4.
-	compare("beam", scales, testkit.Hex[float32](vectors.Beam), 4*0x1p-24*(1.4*3+2))
+	compare("beam", scales, kit.Hex[float32](vectors.Beam), 4*0x1p-24*(1.4*3+2))
 	for _, want := range []string{vectors.Inkling, vectors.Inkling2} {
-		testkit.NoError(t, posenc.QueryScales(scales, vectors.Positions, posenc.QueryScaling{Beta: 0.1, Length: 128000, Offset: 1, Rule: posenc.ClampedLog}))
-		compare("inkling", scales, testkit.Hex[float32](want), 4*0x1p-24*(1.4*3+2))
+		kit.NoError(t, posenc.QueryScales(scales, vectors.Positions, posenc.QueryScaling{Beta: 0.1, Length: 128000, Offset: 1, Rule: posenc.ClampedLog}))
+		compare("inkling", scales, kit.Hex[float32](want), 4*0x1p-24*(1.4*3+2))
 	}
 	var all []float32
-	bias := testkit.Hex[float32](vectors.Bias)
-	for h, scale := range testkit.Hex[float32](vectors.Scale) {
-		testkit.NoError(t, posenc.LogQueryScales(scales, vectors.Positions, posenc.LogQueryScaling{Scale: float64(scale), Bias: float64(bias[h])}))
+	bias := kit.Hex[float32](vectors.Bias)
+	for h, scale := range kit.Hex[float32](vectors.Scale) {
+		kit.NoError(t, posenc.LogQueryScales(scales, vectors.Positions, posenc.LogQueryScaling{Scale: float64(scale), Bias: float64(bias[h])}))
 		all = append(all, scales...)
 	}
 	// A logarithm up to 22, times a scale below 2, and the sum.
-	compare("mistral_large4", all, testkit.Hex[float32](vectors.MistralLarge4), 4*44*0x1p-24)
+	compare("mistral_large4", all, kit.Hex[float32](vectors.MistralLarge4), 4*44*0x1p-24)
 }
 
 func TestQueryScalesErrors(t *testing.T) {
@@ -287,7 +287,7 @@ func TestQueryScalesErrors(t *testing.T) {
 	good := posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1}
 	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))
 	two := []int32{3, 4}
-	fails := testkit.Failures(t, memory)
+	fails := kit.Failures(t, memory)
 	fails(posenc.QueryScales(memory[:3], two, good), posenc.ErrLength, "posenc.QueryScales: scales has 3 elements, want 2")
 	fails(posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Beta: -0.1, Length: 8192, Offset: 1}), posenc.ErrConfig, "posenc.QueryScales: s.Beta is -0.1")
 	fails(posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: 1, Rule: 3}), posenc.ErrConfig, "posenc.QueryScales: s.Rule is 3, want one of the constants of type QueryScaleRule")
@@ -303,11 +303,11 @@ func TestQueryScalesErrors(t *testing.T) {
 	fails(posenc.LogQueryScales(memory[:2], integers[1:3], posenc.LogQueryScaling{Scale: 1, Bias: 1}), posenc.ErrOverlap, "posenc.LogQueryScales: scales is sharing memory with positions")
 	long := int64(1)<<31 + 1 // where an int has 32 bits, it is below 0
 	fails(posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: int(long), Rule: posenc.ClampedLog}), posenc.ErrConfig, "posenc.QueryScales: s.Length is ")
-	testkit.NoError(t, posenc.QueryScales(nil, nil, posenc.QueryScaling{Length: 1}), posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: math.MaxInt}))
+	kit.NoError(t, posenc.QueryScales(nil, nil, posenc.QueryScaling{Length: 1}), posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: math.MaxInt}))
 	if long-1 <= math.MaxInt {
-		testkit.NoError(t, posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: int(long - 1), Rule: posenc.PowerOfRatio}))
+		kit.NoError(t, posenc.QueryScales(memory[:2], two, posenc.QueryScaling{Length: int(long - 1), Rule: posenc.PowerOfRatio}))
 	}
-	testkit.NoError(t, posenc.QueryScales(memory[:3], []int32{math.MinInt32, 0, 7}, posenc.QueryScaling{}))
+	kit.NoError(t, posenc.QueryScales(memory[:3], []int32{math.MinInt32, 0, 7}, posenc.QueryScaling{}))
 	if memory[0] != 1 || memory[1] != 1 || memory[2] != 1 {
 		t.Errorf("no scaling gives %v", memory[:3])
 	}

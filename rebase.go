@@ -18,7 +18,7 @@ import "github.com/go-posenc/posenc/internal/rope"
 //
 // r and from rotate the same elements of heads, in keys of the same order, by the same axes, without
 // XPos. The rows take 60 to 100 times as long as rows of [Rotary.Rows]; all layers with these
-// frequencies share them. Refill does not take them. Errors wrap ErrConfig (r, rotated, an f that is no
+// frequencies share them. [Rows.Refill] of them is ErrConfig. Errors wrap ErrConfig (r, rotated, an f that is no
 // positive float32), ErrLength or ErrPosition: the magnitudes of both angles add up to less than 2^50.
 func (r *Rotary) RebaseRows(rotated Angles) (*Rows, error) {
 	rows, err := (*rope.Rotary)(r).Rebase("posenc.Rotary.RebaseRows", rotated.core())

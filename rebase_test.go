@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/exhaustive"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // ladder returns frequencies of heads of 128 of a base, those from number from on divided by a factor.
@@ -33,7 +33,7 @@ func TestRebaseRows(t *testing.T) {
 	for i := range axes {
 		axes[i] = uint8(i % 3)
 	}
-	r := testkit.NewRand(35)
+	r := kit.NewRand(35)
 	for _, tt := range []struct {
 		from, to       frequency.Rounding
 		axes           []uint8
@@ -49,19 +49,19 @@ func TestRebaseRows(t *testing.T) {
 		}
 		positions[0], positions[1] = 0, math.MinInt32
 		cfg := posenc.RotaryConfig{HeadDim: 128, Layout: posenc.InterleavedToHalfSplit, InvFreq: ladderOf(1e4, 64, 1), Rounding: tt.from, AttentionFactor: tt.before, Axes: tt.axes}
-		from, before := testkit.MustRotary(cfg), cfg.InvFreq
+		from, before := kit.MustRotary(cfg), cfg.InvFreq
 		cfg.Layout, cfg.InvFreq, cfg.Rounding, cfg.AttentionFactor = posenc.HalfSplit, ladderOf(1e4, 20, 8), tt.to, tt.factor
 		rotated := from.At(positions)
 		if tt.axes != nil {
 			rotated = from.AtAxes(positions)
 		}
-		rows := testkit.Must(testkit.MustRotary(cfg).RebaseRows(rotated))
+		rows := kit.Must(kit.MustRotary(cfg).RebaseRows(rotated))
 		const tokens = 6
 		x := posenc.View[float32]{Data: make([]float32, tokens*128), Heads: 1}
 		for i := range x.Data {
 			x.Data[i] = float32(1 - i/64%2) // pairs (1, 0), which become the cosine and the sine
 		}
-		testkit.NoError(t, posenc.Rotate(rows.All(), x))
+		kit.NoError(t, posenc.Rotate(rows.All(), x))
 		angle := func(rounding frequency.Rounding, p int32, w float64) *big.Float {
 			if rounding == frequency.Float32 {
 				return exhaustive.RealOf(float64(float32(p) * float32(w)))
@@ -89,7 +89,7 @@ func TestRebaseRows(t *testing.T) {
 // Keys of every format that change from the ladder with which they were rotated to another are near the keys
 // that this one rotates anew: the error is that of two roundings of the format, as of one shift.
 func TestRebasedKeys(t *testing.T) {
-	r := testkit.NewRand(36)
+	r := kit.NewRand(36)
 	positions, keys := make([]int32, cachedTokens), make([]float32, cachedTokens*cachedHeads*cachedDim)
 	for i := range positions {
 		positions[i] = int32(r.IntN(1 << 17))
@@ -100,11 +100,11 @@ func TestRebasedKeys(t *testing.T) {
 	for i, format := range cachedFormats {
 		for _, hadamard := range []int{0, 128} {
 			cfg := posenc.RotaryConfig{HeadDim: cachedDim, Layout: allLayouts[i%4], InvFreq: ladderOf(1e4, 64, 1), AttentionFactor: 1.25}
-			from, order := testkit.MustRotary(cfg), plainOf(cfg)
+			from, order := kit.MustRotary(cfg), plainOf(cfg)
 			cfg.InvFreq, cfg.AttentionFactor = ladderOf(1e4, 20, 8), 2.5
-			to := testkit.MustRotary(cfg)
+			to := kit.MustRotary(cfg)
 			cache := format.cache(t, from, positions, keys, hadamard)
-			testkit.NoError(t, cache.rotate(testkit.Must(to.RebaseRows(from.At(positions))).All()))
+			kit.NoError(t, cache.rotate(kit.Must(to.RebaseRows(from.At(positions))).All()))
 			differences, squares := 0.0, 0.0
 			got, raw := pairsOf(order.out, cache.read()), pairsOf(order.in, keys)
 			for j, z := range raw {
@@ -131,25 +131,25 @@ func TestRawKeys(t *testing.T) {
 
 func movedRaw[D, S posenc.Quantized](t *testing.T, to, from int) {
 	const tokens, heads, dim = 9, 3, 128
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
-	keys := posenc.View[float32]{Data: testkit.GoldenInputs(0, tokens*heads*dim), Heads: heads}
+	rope := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	keys := posenc.View[float32]{Data: kit.GoldenInputs(0, tokens*heads*dim), Heads: heads}
 	rotated, raw := cacheFor[D](20, heads, dim, to, 0), cacheFor[S](20, heads, dim, from, 0)
 	slots, rawSlots := []int32{3, 4, 5, 19, 0, 7, 6, 1, 2}, []int32{19, 0, 1, 2, 3, 18, 17, 16, 15}
-	testkit.NoError(t, posenc.RotateIntoQuantizedKV(rope.At(testkit.Sequence(tokens)), rawSlots,
+	kit.NoError(t, posenc.RotateIntoQuantizedKV(rope.At(kit.Sequence(tokens)), rawSlots,
 		posenc.IntoQuantized[D, float32]{Dst: rotated, Src: keys}, posenc.IntoQuantized[S, float32]{Dst: raw, Src: keys}))
-	positions := testkit.Sequence(tokens)
+	positions := kit.Sequence(tokens)
 	before := slices.Clone(raw.Data)
 	for move := range 5 {
 		for i := range positions {
 			positions[i] += int32(move * (7 - i))
 		}
-		testkit.NoError(t, posenc.RotateQuantized(rope.At(positions), posenc.FromQuantized[D, S]{Dst: rotated, DstSlots: slots, Src: raw, SrcSlots: rawSlots}))
+		kit.NoError(t, posenc.RotateQuantized(rope.At(positions), posenc.FromQuantized[D, S]{Dst: rotated, DstSlots: slots, Src: raw, SrcSlots: rawSlots}))
 	}
 	if !slices.Equal(raw.Data, before) {
 		t.Errorf("the raw keys of %T changed", before)
 	}
 	read, want := posenc.View[float32]{Data: make([]float32, tokens*heads*dim), Heads: heads}, cacheFor[D](20, heads, dim, to, 0)
-	testkit.NoError(t, posenc.Dequantize(read, raw, posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim, Slots: rawSlots}),
+	kit.NoError(t, posenc.Dequantize(read, raw, posenc.DequantizeOptions{Tokens: tokens, HeadDim: dim, Slots: rawSlots}),
 		posenc.RotateIntoQuantized(rope.At(positions), slots, posenc.IntoQuantized[D, float32]{Dst: want, Src: read}))
 	for _, slot := range slots {
 		token := func(v *posenc.QuantizedView[D]) string {
@@ -167,12 +167,12 @@ func TestRebaseArguments(t *testing.T) {
 	rotary := func(change func(cfg *posenc.RotaryConfig)) *posenc.Rotary {
 		cfg := posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit}
 		change(&cfg)
-		return testkit.MustRotary(cfg)
+		return kit.MustRotary(cfg)
 	}
 	same := func(*posenc.RotaryConfig) {}
 	r := rotary(same)
 	fast := rotary(func(cfg *posenc.RotaryConfig) { cfg.InvFreq = slices.Repeat([]float64{0x1p39}, 32) })
-	fails := testkit.Failures(t, data)
+	fails := kit.Failures(t, data)
 	rebase := func(r, from *posenc.Rotary) error {
 		_, err := r.RebaseRows(from.At(positions))
 		return err
@@ -180,14 +180,18 @@ func TestRebaseArguments(t *testing.T) {
 	const rows = "posenc.Rotary.RebaseRows: "
 	fails(rebase(nil, r), posenc.ErrConfig, rows+"r is nil or zero")
 	fails(rebase(r, nil), posenc.ErrConfig, rows+"rotated is zero, or from a nil Rotary, want Angles from Rotary.At or Rotary.AtAxes, of a Rotary without XPos")
-	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.Layout = posenc.Interleaved })), posenc.ErrConfig, rows+"rotated is of other heads, pairs or axes: 64, 64 from 0 on, Interleaved, want as in r: 64, 64 from 0 on, HalfSplit")
+	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.Layout = posenc.Interleaved })), posenc.ErrConfig, rows+"rotated is of other heads or pairs: 64 elements from 0 on, of heads of 64, Interleaved, want as in r: 64 elements from 0 on, of heads of 64, HalfSplit")
 	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.AttentionFactor = 1e-39 })), posenc.ErrConfig, rows+"the AttentionFactor of r by that of rotated is +Inf, want a positive float32")
 	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.RotaryDim = 32 })), posenc.ErrConfig, rows+"rotated is of other heads")
-	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.Axes = make([]uint8, 32) })), posenc.ErrConfig, rows+"rotated is of other heads, pairs or axes")
+	onAxes := func(axis uint8) *posenc.Rotary {
+		return rotary(func(cfg *posenc.RotaryConfig) { cfg.Axes = make([]uint8, 32); cfg.Axes[31] = axis })
+	}
+	kit.NoError(t, rebase(r, onAxes(0))) // as without Axes
+	fails(rebase(r, onAxes(1)), posenc.ErrConfig, rows+"rotated is of pairs on the axes [0 0")
 	fails(rebase(r, rotary(func(cfg *posenc.RotaryConfig) { cfg.XPos = &posenc.XPos{ScaleBase: 512} })), posenc.ErrConfig, rows+"rotated is from a Rotary with XPos")
 	fails(rebase(rotary(func(cfg *posenc.RotaryConfig) { cfg.XPos = &posenc.XPos{ScaleBase: 512} }), r), posenc.ErrConfig, rows+"r is a Rotary with XPos")
 	fails(rebase(fast, fast), posenc.ErrPosition, rows+"positions[1] is 1024, want at most 1023")
-	rebased := testkit.Must(r.RebaseRows(r.At(positions)))
+	rebased := kit.Must(r.RebaseRows(r.At(positions)))
 	fails(rebased.Refill(positions), posenc.ErrConfig, "posenc.Rows.Refill: r is nil, zero, or from NewRows or RebaseRows")
 
 	type q8 = posenc.FromQuantized[posenc.Q8_0, posenc.Q8_0]
@@ -206,6 +210,6 @@ func TestRebaseArguments(t *testing.T) {
 	fails(move(func(x *q8) { x.Src.Hadamard = 48 }), posenc.ErrConfig, from+"x.Src.Hadamard is 48")
 	fails(move(func(x *q8) { x.Src, x.DstSlots = x.Dst, []int32{0, 1} }), posenc.ErrOverlap, from+"x.Dst is sharing memory with x.Src, want the same view without slots")
 	fails(move(func(x *q8) { x.Dst = cacheFor[posenc.Q8_0](2, 2, 64, 0, 0) }), posenc.ErrShape, from+"x.Dst.Heads is 2, want 1 as in x.Src")
-	full := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 64, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: make([]float32, 128), Sin: make([]float32, 128), FullWidth: true}))
+	full := kit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 64, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: make([]float32, 128), Sin: make([]float32, 128), FullWidth: true}))
 	fails(posenc.RotateQuantized(full.All(), right), posenc.ErrConfig, from+"a is from rows with an entry for each element")
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/exhaustive"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // What rotations are compared with: plain loops over the formulas of the
@@ -72,21 +72,21 @@ func rotatePlain[D, S posenc.Element](p *plain, dst []D, y *posenc.View[D], slot
 			continue
 		}
 		for h := range x.Heads {
-			from, to := testkit.RowAt(x, t, h, p.headDim), testkit.RowAt(y, slot, h, p.headDim)
+			from, to := kit.RowAt(x, t, h, p.headDim), kit.RowAt(y, slot, h, p.headDim)
 			for i := range pairs {
-				xa, xb := testkit.PairAt(p.in, from+p.offset, i, pairs)
-				ya, yb := testkit.PairAt(p.out, to+p.offset, i, pairs)
+				xa, xb := kit.PairAt(p.in, from+p.offset, i, pairs)
+				ya, yb := kit.PairAt(p.out, to+p.offset, i, pairs)
 				written[ya], written[yb] = true, true
 				if p.unrotated != nil && p.unrotated[t] {
 					dst[ya], dst[yb] = convertPlain[D](src[xa]), convertPlain[D](src[xb])
 					continue
 				}
-				x1, x2, at := testkit.Widen(src[xa]), testkit.Widen(src[xb]), t*pairs+i
+				x1, x2, at := kit.Widen(src[xa]), kit.Widen(src[xb]), t*pairs+i
 				if p.heads > 0 {
 					at = (t*p.heads+h)*pairs + i
 				}
-				dst[ya] = testkit.Narrow[D](float32(x1*p.cos[0][at]) - float32(x2*p.sin[0][at]))
-				dst[yb] = testkit.Narrow[D](float32(x2*p.cos[1][at]) + float32(x1*p.sin[1][at]))
+				dst[ya] = kit.Narrow[D](float32(x1*p.cos[0][at]) - float32(x2*p.sin[0][at]))
+				dst[yb] = kit.Narrow[D](float32(x2*p.cos[1][at]) + float32(x1*p.sin[1][at]))
 			}
 			for i := range p.headDim {
 				if rest && (i < p.offset || i >= p.offset+p.rotaryDim) {
@@ -103,13 +103,13 @@ func convertPlain[D, S posenc.Element](x S) D {
 	if y, ok := any(x).(D); ok {
 		return y
 	}
-	return testkit.Narrow[D](testkit.Widen(x))
+	return kit.Narrow[D](kit.Widen(x))
 }
 
 // plainTables returns the rows of positions [axes][tokens], without decay: each entry is the one
 // of the position that the axis of its pair gives.
 func plainTables[P int32 | float32](cfg posenc.RotaryConfig, positions []P, entry func(rounding frequency.Rounding, p, w float64) (cos, sin float32)) (cos, sin []float32) {
-	invFreq, scaling, axes := testkit.FrequenciesOf(cfg), float32(cfg.AttentionFactor), cfg.Axes
+	invFreq, scaling, axes := kit.FrequenciesOf(cfg), float32(cfg.AttentionFactor), cfg.Axes
 	if scaling == 0 {
 		scaling = 1
 	}

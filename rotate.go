@@ -20,9 +20,9 @@ import (
 //	x1, x2 = RN(RN32(x1*c) - RN32(x2*s)), RN(RN32(x2*c) + RN32(x1*s))
 //
 // RN rounds a sum to float32, and then to T if T has 16 bits. With frequency.Float32, several
-// axes or XPos, c and s are what [Rotary.CosSin] writes. The result is defined to the last bit
-// and the same on every implementation. Elements of a head outside the rotated slice do not
-// change.
+// axes or XPos, c and s are what [Rotary.CosSin] or [Rotary.CosSinAxes] writes. The result is
+// defined to the last bit and the same on every implementation. Elements of a head outside the
+// rotated slice do not change.
 //
 // a says the angles of each token. rope.At(positions) and rope.AtFractional(positions)
 // compute c and s in the call. rows.All() and rows.At(ids) take them from a cos/sin cache,

@@ -10,15 +10,15 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/cossin"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 func TestRotateErrors(t *testing.T) {
 	const dim, tokens = 8, 3
 	memory := make([]float32, 512)
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
-	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
-	huge := testkit.MustRotary(posenc.RotaryConfig{HeadDim: math.MaxInt, RotaryDim: 2, Layout: posenc.HalfSplit})
+	rotary := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	fast := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
+	huge := kit.MustRotary(posenc.RotaryConfig{HeadDim: math.MaxInt, RotaryDim: 2, Layout: posenc.HalfSplit})
 	positions := []int32{5, 6, 7}
 	good := posenc.View[float32]{Data: memory[400:448], Heads: 2}
 	packed := func(n, heads int) V { return V{Data: memory[:n], Heads: heads} }
@@ -30,8 +30,8 @@ func TestRotateErrors(t *testing.T) {
 	}
 	for function, rotate := range map[string]func(posenc.Angles, ...V) error{"Rotate": posenc.Rotate[float32], "RotateInverse": posenc.RotateInverse[float32]} {
 		t.Run("function="+function, func(t *testing.T) {
-			fails := testkit.Failures(t, memory)
-			fails(rotate(posenc.Angles{}, good), posenc.ErrConfig, "a is zero, from a nil Rotary or nil Rows, or of a layer that there is not, want Angles from Rotary.At, Rows.All or Rows.At")
+			fails := kit.Failures(t, memory)
+			fails(rotate(posenc.Angles{}, good), posenc.ErrConfig, "a is zero: from a nil Rotary or nil Rows, of a layer that there is not, or of rows whose Refill failed, want Angles from a method of a Rotary or of Rows")
 			fails(rotate(new(posenc.Rows).All(), good), posenc.ErrConfig, "a is from zero Rows, want Angles from Rows of Rotary.Rows or NewRows")
 			fails(rotate(new(posenc.Rotary).At(positions), good), posenc.ErrConfig, "a is from a zero Rotary")
 			fails(rotate(rotary.Unrotated(-1), good), posenc.ErrConfig, "a is of -1 tokens, want at least 0 tokens in Rotary.Unrotated")
@@ -73,7 +73,7 @@ func TestRotateErrors(t *testing.T) {
 			fails(rotate(rotary.At(six), V{Data: memory, Heads: 2, SequenceTokens: 3, SequenceStride: 47}), posenc.ErrOverlap, "xs[0].TokenStride is 16, want heads of 8 that do not overlap, with 2 heads at HeadStride 8 and 2 sequences at SequenceStride 47: overlapping")
 			fails(rotate(rotary.At(six), change(func(v *V) { v.Data, v.SequenceStride = memory[:200], 100 }), V{Data: memory[48:360], Heads: 1, TokenStride: 53}), posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]")
 			fails(rotate(rotary.At(nil), change(func(v *V) { v.SequenceTokens = 0 })), posenc.ErrShape, "xs[0].SequenceTokens is 0")
-			testkit.NoError(t, rotate(rotary.At(nil), change(func(v *V) { v.Data = nil })), rotate(rotary.At(six), sequences), rotate(rotary.At(six), change(func(v *V) { v.Data, v.Tokens = memory, 6 })),
+			kit.NoError(t, rotate(rotary.At(nil), change(func(v *V) { v.Data = nil })), rotate(rotary.At(six), sequences), rotate(rotary.At(six), change(func(v *V) { v.Data, v.Tokens = memory, 6 })),
 				rotate(rotary.At(six), change(func(v *V) { v.Data, v.SequenceStride = memory[:200], 100 }), V{Data: memory[48:96], Heads: 1, TokenStride: dim}), // between
 				rotate(rotary.At(six), change(func(v *V) { v.HeadStride, v.SequenceTokens, v.SequenceStride = 48, 6, 1 })))
 		})
@@ -88,18 +88,18 @@ func strided(data []float32, heads, tokenStride, headStride int) V {
 }
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "Rotate", Times: 8, Digests: rotateDigests("Rotate", posenc.Rotate[float32], posenc.Rotate[posenc.Float16], posenc.Rotate[posenc.BFloat16]),
+	_ = kit.Register(kit.Case{Function: "Rotate", Times: 8, Digests: rotateDigests("Rotate", posenc.Rotate[float32], posenc.Rotate[posenc.Float16], posenc.Rotate[posenc.BFloat16]),
 		Call: oneOf(rotateCall[float32], rotateCall[posenc.Float16], rotateCall[posenc.BFloat16]),
 		OnStack: onStack(func(a posenc.Angles) error {
 			return errors.Join(decodeOnStack(), rotateOnStack[float32](a), rotateOnStack[posenc.Float16](a), rotateOnStack[posenc.BFloat16](a))
 		}),
 		Long: longInPlace(posenc.Rotate[float32], posenc.Rotate[posenc.Float16], posenc.Rotate[posenc.BFloat16]),
 	})
-	_ = testkit.Register(testkit.Case{Function: "RotateInverse", Times: 4, Digests: rotateDigests("RotateInverse", posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
+	_ = kit.Register(kit.Case{Function: "RotateInverse", Times: 4, Digests: rotateDigests("RotateInverse", posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
 		Call: oneOf(rotateInverseCall[float32], rotateInverseCall[posenc.Float16], rotateInverseCall[posenc.BFloat16]),
 		Long: longInPlace(posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
 	})
-	_ = testkit.Register(testkit.Case{Function: "Shift", Times: 4, Digests: func(add testkit.AddDigest) {
+	_ = kit.Register(kit.Case{Function: "Shift", Times: 4, Digests: func(add kit.AddDigest) {
 		inPlaceDigests(add, "Shift", posenc.Shift[float32], posenc.Shift[posenc.Float16], posenc.Shift[posenc.BFloat16])
 	},
 		Call: oneOf(shiftCall[float32], shiftCall[posenc.Float16], shiftCall[posenc.BFloat16]),
@@ -111,36 +111,36 @@ var (
 	})
 )
 
-func rotateCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
+func rotateCall[T posenc.Element](a *kit.Arguments) kit.Call {
 	angles := anglesOf(a)
 	return inPlaceCall(a, &angles, posenc.Rotate[T], func() plain { return angles.plain() })
 }
 
-func rotateInverseCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
+func rotateInverseCall[T posenc.Element](a *kit.Arguments) kit.Call {
 	angles := anglesOf(a)
 	return inPlaceCall(a, &angles, posenc.RotateInverse[T], func() plain { return angles.plain().inverse() })
 }
 
 // inPlaceCall rotates views by Angles.
-func inPlaceCall[T posenc.Element](a *testkit.Arguments, angles *anglesArgument, rotate func(posenc.Angles, ...posenc.View[T]) error, formula func() plain) testkit.Call {
+func inPlaceCall[T posenc.Element](a *kit.Arguments, angles *anglesArgument, rotate func(posenc.Angles, ...posenc.View[T]) error, formula func() plain) kit.Call {
 	tokens, dim := angles.tokens, angles.headDim
 	xs := viewsOf[T](a, angles)
-	return testkit.Call{Run: func() error { return rotate(angles.Angles, xs...) },
+	return kit.Call{Run: func() error { return rotate(angles.Angles, xs...) },
 		Right: func() bool {
 			right := angles.right() && viewsRight(xs, tokens, dim)
 			for _, x := range xs {
-				right = right && angles.headsRight(x.Heads) && (tokens == 0 || !angles.shares(testkit.BytesOf(x.Data)))
+				right = right && angles.headsRight(x.Heads) && (tokens == 0 || !angles.shares(kit.BytesOf(x.Data)))
 			}
 			return right
 		},
 		Want: func() { rotateViewsPlain(formula(), xs, tokens) },
-		Parts: testkit.ViewParts(xs, tokens, dim, angles.heads > 0, func(_ int, x posenc.View[T], tokens []int) error {
+		Parts: kit.ViewParts(xs, tokens, dim, angles.heads > 0, func(_ int, x posenc.View[T], tokens []int) error {
 			return rotate(angles.of(tokens), x)
 		}),
 	}
 }
 
-func shiftCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
+func shiftCall[T posenc.Element](a *kit.Arguments) kit.Call {
 	r := rotaryOf(a)
 	if !a.Any() {
 		for r.cfg.XPos != nil {
@@ -154,16 +154,16 @@ func shiftCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 		}
 	}
 	tokens, dim := len(deltas)/r.axes, r.cfg.HeadDim
-	xs := testkit.OutputViews[T](a, tokens, dim)
-	return testkit.Call{
+	xs := kit.OutputViews[T](a, tokens, dim)
+	return kit.Call{
 		Run:   func() error { return posenc.Shift(r.at(deltas), xs...) },
 		Right: func() bool { return takes(&r, deltas) && r.cfg.XPos == nil && viewsRight(xs, tokens, dim) },
 		Want: func() {
 			cfg := shiftOf(r.cfg)
 			rotateViewsPlain(plainOf(cfg).with(plainTables(cfg, deltas, byGeneric)), xs, tokens)
 		},
-		Parts: testkit.ViewParts(xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
-			return posenc.Shift(r.at(testkit.PickAxes(deltas, r.axes, tokens)), x)
+		Parts: kit.ViewParts(xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
+			return posenc.Shift(r.at(kit.PickAxes(deltas, r.axes, tokens)), x)
 		}),
 	}
 }
@@ -171,14 +171,14 @@ func shiftCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 // rotateBy rotates views by angles.
 type rotateBy[T posenc.Element] func(a posenc.Angles, xs ...posenc.View[T]) error
 
-func rotateDigests(function string, float32s func(posenc.Angles, ...posenc.View[float32]) error, float16s func(posenc.Angles, ...posenc.View[posenc.Float16]) error, bfloat16s func(posenc.Angles, ...posenc.View[posenc.BFloat16]) error) func(testkit.AddDigest) {
-	return func(add testkit.AddDigest) {
+func rotateDigests(function string, float32s func(posenc.Angles, ...posenc.View[float32]) error, float16s func(posenc.Angles, ...posenc.View[posenc.Float16]) error, bfloat16s func(posenc.Angles, ...posenc.View[posenc.BFloat16]) error) func(kit.AddDigest) {
+	return func(add kit.AddDigest) {
 		inPlaceDigests(add, function, float32s, float16s, bfloat16s)
 		add.Types(function+"/xpos", digestXPos(float32s), digestXPos(float16s), digestXPos(bfloat16s))
 	}
 }
 
-func inPlaceDigests(add testkit.AddDigest, function string, float32s rotateBy[float32], float16s rotateBy[posenc.Float16], bfloat16s rotateBy[posenc.BFloat16]) {
+func inPlaceDigests(add kit.AddDigest, function string, float32s rotateBy[float32], float16s rotateBy[posenc.Float16], bfloat16s rotateBy[posenc.BFloat16]) {
 	for layout, layoutName := range digestLayouts {
 		layout := allLayouts[layout]
 		for rounding, name := range digestRoundings {
@@ -192,17 +192,17 @@ func inPlaceDigests(add testkit.AddDigest, function string, float32s rotateBy[fl
 }
 
 // digestRotate rotates Q and K of several shapes.
-func digestRotate[T posenc.Element](layout posenc.Layout, rounding frequency.Rounding, rotate rotateBy[T]) func(*testkit.Digest) {
-	return func(d *testkit.Digest) {
+func digestRotate[T posenc.Element](layout posenc.Layout, rounding frequency.Rounding, rotate rotateBy[T]) func(*kit.Digest) {
+	return func(d *kit.Digest) {
 		for i, pairs := range []int{1, 3, 8, 17, 32, 64, 67} {
 			cfg := digestConfig(d, layout, rounding, pairs)
-			r := testkit.MustRotary(cfg)
+			r := kit.MustRotary(cfg)
 			for j, tokens := range []int{1, 2 + d.Below(5), 34} {
 				if tokens > 20 && i%3 > 0 {
 					continue
 				}
-				q := testkit.DigestViewOf(d, testkit.DigestElements[T], i+j, tokens, 1+d.Below(4), cfg.HeadDim)
-				k := testkit.DigestViewOf(d, testkit.DigestElements[T], i+j+1+d.Below(4), tokens, 1+d.Below(2), cfg.HeadDim)
+				q := kit.DigestViewOf(d, kit.DigestElements[T], i+j, tokens, 1+d.Below(4), cfg.HeadDim)
+				k := kit.DigestViewOf(d, kit.DigestElements[T], i+j+1+d.Below(4), tokens, 1+d.Below(2), cfg.HeadDim)
 				d.Must(rotate(r.At(d.Positions(tokens)), q.View, k.View))
 				d.Add(q.Memory, k.Memory)
 			}
@@ -212,44 +212,44 @@ func digestRotate[T posenc.Element](layout posenc.Layout, rounding frequency.Rou
 
 // digestLarge rotates heads as wide as they may be, nearly, and more heads than fit
 // scratch memory.
-func digestLarge[T posenc.Element](layout posenc.Layout, rotate rotateBy[T]) func(*testkit.Digest) {
+func digestLarge[T posenc.Element](layout posenc.Layout, rotate rotateBy[T]) func(*kit.Digest) {
 	wide := 1020
 	if layout > posenc.Interleaved {
 		wide = 700
 	}
-	return func(d *testkit.Digest) {
+	return func(d *kit.Digest) {
 		for _, shape := range []struct{ pairs, tokens, heads int }{{wide, 2, 1}, {16, 2, 90}} {
 			cfg := digestConfig(d, layout, frequency.Float32, shape.pairs)
-			x := testkit.DigestViewOf(d, testkit.DigestElements[T], d.Below(testkit.DigestShapes), shape.tokens, shape.heads, cfg.HeadDim)
-			d.Must(rotate(testkit.MustRotary(cfg).At(d.Positions(shape.tokens)), x.View))
+			x := kit.DigestViewOf(d, kit.DigestElements[T], d.Below(kit.DigestShapes), shape.tokens, shape.heads, cfg.HeadDim)
+			d.Must(rotate(kit.MustRotary(cfg).At(d.Positions(shape.tokens)), x.View))
 			d.Add(x.Memory)
 		}
 	}
 }
 
-func digestAxes[T posenc.Element](rotate rotateBy[T]) func(*testkit.Digest) {
-	return func(d *testkit.Digest) {
+func digestAxes[T posenc.Element](rotate rotateBy[T]) func(*kit.Digest) {
+	return func(d *kit.Digest) {
 		for i, axes := range digestAxisMaps(d) {
 			for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
 				const tokens = 9
 				cfg := digestConfig(d, allLayouts[d.Below(4)], rounding, len(axes))
 				cfg.Axes = axes
-				x := testkit.DigestViewOf(d, testkit.DigestElements[T], i, tokens, 2, cfg.HeadDim)
-				d.Must(rotate(testkit.MustRotary(cfg).AtAxes(d.Positions(3*tokens)), x.View))
+				x := kit.DigestViewOf(d, kit.DigestElements[T], i, tokens, 2, cfg.HeadDim)
+				d.Must(rotate(kit.MustRotary(cfg).AtAxes(d.Positions(3*tokens)), x.View))
 				d.Add(x.Memory)
 			}
 		}
 	}
 }
 
-func digestXPos[T posenc.Element](rotate func(posenc.Angles, ...posenc.View[T]) error) func(*testkit.Digest) {
-	return func(d *testkit.Digest) {
+func digestXPos[T posenc.Element](rotate func(posenc.Angles, ...posenc.View[T]) error) func(*kit.Digest) {
+	return func(d *kit.Digest) {
 		for i, keys := range []bool{false, true} {
 			const tokens = 6
 			cfg := digestConfig(d, allLayouts[i], frequency.Exact, 20)
 			cfg.XPos = &posenc.XPos{ScaleBase: 512, Center: 100, Keys: keys}
-			x := testkit.DigestViewOf(d, testkit.DigestElements[T], i, tokens, 2, cfg.HeadDim)
-			d.Must(rotate(testkit.MustRotary(cfg).At([]int32{-5000, 0, 99, 100, 101, 4097}), x.View))
+			x := kit.DigestViewOf(d, kit.DigestElements[T], i, tokens, 2, cfg.HeadDim)
+			d.Must(rotate(kit.MustRotary(cfg).At([]int32{-5000, 0, 99, 100, 101, 4097}), x.View))
 			d.Add(x.Memory)
 		}
 	}
@@ -260,20 +260,20 @@ func digestXPos[T posenc.Element](rotate func(posenc.Angles, ...posenc.View[T]) 
 // width; of both heads, and some of the tokens.
 var stackAngles = sync.OnceValue(func() (list []posenc.Angles) {
 	const dim = 16
-	entries := testkit.RandomElements[posenc.Float16](testkit.NewRand(130), 20*dim)
+	entries := kit.RandomElements[posenc.Float16](kit.NewRand(130), 20*dim)
 	for _, layout := range allLayouts {
 		cfg := posenc.RotaryConfig{HeadDim: dim, RotaryDim: dim - 4, Offset: 2, Layout: layout}
-		r := testkit.MustRotary(cfg)
+		r := kit.MustRotary(cfg)
 		cfg.Axes = []uint8{0, 1, 2, 0, 0, 1}
-		several := testkit.MustRotary(cfg)
-		rows := testkit.Must(r.Rows(make([]int32, 20)))
+		several := kit.MustRotary(cfg)
+		rows := kit.Must(r.Rows(make([]int32, 20)))
 		narrow := posenc.RowsConfig{HeadDim: dim, RotaryDim: dim - 4, Offset: 2, Layout: layout}
 		packed := posenc.Table[posenc.Float16]{Cos: entries[:20*(dim-4)], Sin: entries[:20*(dim-4)]}
-		half := testkit.Must(posenc.NewRows(narrow, posenc.Table[posenc.Float16]{Cos: entries, Sin: entries, Stride: dim}))
+		half := kit.Must(posenc.NewRows(narrow, posenc.Table[posenc.Float16]{Cos: entries, Sin: entries, Stride: dim}))
 		narrow.Heads = 2
-		each := testkit.Must(posenc.NewRows(narrow, packed))
+		each := kit.Must(posenc.NewRows(narrow, packed))
 		narrow.Heads, packed.FullWidth = 0, true
-		full := testkit.Must(posenc.NewRows(narrow, packed))
+		full := kit.Must(posenc.NewRows(narrow, packed))
 		positions := []int32{5, 6, 1}
 		list = append(list, r.AtFractional([]float32{0.5, 6, -1}), several.AtFractionalAxes(make([]float32, 9)), several.AtFractional(make([]float32, 3)), several.At(positions), rows.AtSome([]int32{-1, 5, -1}), each.AtSome([]int32{-1, 5, 6}), each.At(positions), r.At(positions), r.At([]int32{7, 7, 7}), several.AtAxes([]int32{1, 2, 3, 1, 2, 4, 1, 2, 5}), rows.At(positions), rows.At([]int32{5, 6, 7}), full.At(positions), half.At(positions))
 	}
@@ -287,7 +287,7 @@ func modelOnStack(headDim int) *posenc.Rotary {
 	if r, ok := stackModels.Load(headDim); ok {
 		return r.(*posenc.Rotary)
 	}
-	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
+	r := kit.MustRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: posenc.HalfSplit})
 	stackModels.Store(headDim, r)
 	return r
 }
@@ -328,12 +328,12 @@ func rotateOnStack[T posenc.Element](a posenc.Angles) error {
 // them.
 func eachLong(f func(a posenc.Angles, tokens, heads, dim int) error) (err error) {
 	const width, most = 1<<17 + 24, 2048
-	for _, layout := range testkit.Layouts {
+	for _, layout := range kit.Layouts {
 		for _, shape := range []struct{ tokens, heads, dim, rotary int }{
 			{1, 1, width, most}, {2, 1, width, 64}, {2, 3, width, 1024}, {1, 100, most, most}, {1, 3000, 128, 128}, {20, 300, 128, 64}, {300, 32, 128, 128},
 		} {
-			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: shape.dim, RotaryDim: shape.rotary, Layout: layout})
-			err = errors.Join(err, f(r.At(testkit.Sequence(shape.tokens)), shape.tokens, shape.heads, shape.dim))
+			r := kit.MustRotary(posenc.RotaryConfig{HeadDim: shape.dim, RotaryDim: shape.rotary, Layout: layout})
+			err = errors.Join(err, f(r.At(kit.Sequence(shape.tokens)), shape.tokens, shape.heads, shape.dim))
 		}
 	}
 	return err
@@ -353,13 +353,13 @@ func longInPlace(float32s func(posenc.Angles, ...posenc.View[float32]) error, fl
 }
 
 func longShift() error {
-	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit})
-	return errors.Join(posenc.Shift(r.At(testkit.Sequence(300)), longView[posenc.BFloat16](300, 2, 2048)), posenc.Shift(r.At([]int32{1}), longView[float32](1, 100, 2048)))
+	r := kit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit})
+	return errors.Join(posenc.Shift(r.At(kit.Sequence(300)), longView[posenc.BFloat16](300, 2, 2048)), posenc.Shift(r.At([]int32{1}), longView[float32](1, 100, 2048)))
 }
 
 func TestNewRotaryErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	fails := testkit.Failures(t)
+	fails := kit.Failures(t)
 	for _, tt := range []struct {
 		cfg  posenc.RotaryConfig
 		says string
@@ -394,19 +394,19 @@ func TestNewRotaryErrors(t *testing.T) {
 		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: 4e38}, "cfg.AttentionFactor is 4e+38"},
 		{posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: 1e-60}, "cfg.AttentionFactor is 1e-60"},
 	} {
-		fails(testkit.Made(posenc.NewRotary(tt.cfg)), posenc.ErrConfig, "posenc.NewRotary: "+tt.says)
+		fails(kit.Made(posenc.NewRotary(tt.cfg)), posenc.ErrConfig, "posenc.NewRotary: "+tt.says)
 	}
-	testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: math.MaxFloat32})
+	kit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, AttentionFactor: math.MaxFloat32})
 	for _, layout := range allLayouts {
-		testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4096, RotaryDim: 2048, Layout: layout})
+		kit.MustRotary(posenc.RotaryConfig{HeadDim: 4096, RotaryDim: 2048, Layout: layout})
 	}
 }
 
 // The largest frequencies and positions that are allowed are those whose
 // angles generic takes.
 func TestLastPosition(t *testing.T) {
-	r := testkit.NewRand(31)
-	for range testkit.Rounds(20000) {
+	r := kit.NewRand(31)
+	for range kit.Rounds(20000) {
 		w := math.Ldexp(1+r.Float64(), r.IntN(34)+16)
 		if r.IntN(4) == 0 {
 			w = 0x1p50 / float64(1+r.IntN(1<<20)) // the angle is 2^50, or next to it
@@ -417,7 +417,7 @@ func TestLastPosition(t *testing.T) {
 		if !(w < 0x1p50) {
 			continue
 		}
-		rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, -w}})
+		rotary := kit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, -w}})
 		last := min(cossin.LastPosition(w), math.MaxInt32)
 		if last < 1 && w < 0x1p49 {
 			t.Fatalf("frequency %x: last position %d", w, last)

@@ -7,18 +7,18 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 func TestRotateFusedErrors(t *testing.T) {
 	type F = posenc.FusedView[float32]
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
+	rotary := kit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit})
 	norm4, norm8, norm6 := mustNorm(make([]float32, 4), 1, false), mustNorm(make([]float32, 8), 1, false), mustNorm(make([]float32, 6), 1, false)
 	memory := make([]float32, 64)
 	x := V{Data: memory[:16], Heads: 2} // 2 tokens of 2 heads of 4
 	positions := []int32{3, 4}
-	fails := testkit.Failures(t, memory)
-	fails(posenc.RotateFused[float32](posenc.Angles{}), posenc.ErrConfig, "posenc.RotateFused: a is zero, from a nil Rotary or nil Rows, or of a layer that there is not, want Angles")
+	fails := kit.Failures(t, memory)
+	fails(posenc.RotateFused[float32](posenc.Angles{}), posenc.ErrConfig, "posenc.RotateFused: a is zero: from a nil Rotary or nil Rows, of a layer that there is not, or of rows whose Refill failed, want Angles")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: V{Data: memory[:15], Heads: 2}}), posenc.ErrLength, "posenc.RotateFused: xs[0].Data has 15 elements, want 16")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x, Norm: &posenc.RMSNorm{}}), posenc.ErrConfig, "posenc.RotateFused: xs[0].Norm is zero, want nil or an RMSNorm from NewRMSNorm")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x, Norm: norm6}), posenc.ErrShape, "posenc.RotateFused: xs[0].Norm has 6 elements, want HeadDim = 4 or Heads*HeadDim = 8")
@@ -30,14 +30,14 @@ func TestRotateFusedErrors(t *testing.T) {
 	fails(posenc.RotateFused(rotary.AtFractional(memory[15:17]), F{View: V{Data: memory[32:48], Heads: 2}}, F{View: x}), posenc.ErrOverlap, "posenc.RotateFused: xs[1] is sharing memory with the positions")
 	fails(posenc.RotateFused(rotary.At(positions), F{View: x}, F{View: x}), posenc.ErrOverlap, "posenc.RotateFused: xs[1] is sharing elements with xs[0]")
 	const wide = 1 << 16
-	testkit.NoError(t, posenc.RotateFused(rotary.At(nil), F{View: V{Heads: 1}, Norm: norm4, QueryScales: []float32{}}),
-		posenc.RotateFused(testkit.MustRotary(posenc.RotaryConfig{HeadDim: wide, RotaryDim: 2, Layout: posenc.HalfSplit}).At([]int32{3}), F{View: strided(make([]float32, wide), 1, wide, 2*wide), Norm: mustNorm(make([]float32, wide), 1, false)}))
+	kit.NoError(t, posenc.RotateFused(rotary.At(nil), F{View: V{Heads: 1}, Norm: norm4, QueryScales: []float32{}}),
+		posenc.RotateFused(kit.MustRotary(posenc.RotaryConfig{HeadDim: wide, RotaryDim: 2, Layout: posenc.HalfSplit}).At([]int32{3}), F{View: strided(make([]float32, wide), 1, wide, 2*wide), Norm: mustNorm(make([]float32, wide), 1, false)}))
 }
 
-var _ = testkit.Register(testkit.Case{Function: "RotateFused", Times: 4, Long: longRotateFused, RoundsTwice: true,
-	Call: func(a *testkit.Arguments) testkit.Call {
+var _ = kit.Register(kit.Case{Function: "RotateFused", Times: 4, Long: longRotateFused, RoundsTwice: true,
+	Call: func(a *kit.Arguments) kit.Call {
 		float16s := fusedCall[posenc.Float16]
-		if testkit.Bochs { // each step would go on from ties rounded up
+		if kit.Bochs { // each step would go on from ties rounded up
 			float16s = fusedCall[posenc.BFloat16]
 		}
 		return oneOf(fusedCall[float32], float16s, fusedCall[posenc.BFloat16])(a)
@@ -48,7 +48,7 @@ var _ = testkit.Register(testkit.Case{Function: "RotateFused", Times: 4, Long: l
 	Digests: ofTypes("RotateFused", digestFused[float32], digestFused[posenc.Float16], digestFused[posenc.BFloat16]),
 })
 
-func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
+func fusedCall[T posenc.Element](a *kit.Arguments) kit.Call {
 	angles := anglesOf(a)
 	tokens, dim := angles.tokens, angles.headDim
 	xs := viewsOf[T](a, &angles)
@@ -68,10 +68,10 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 			*norm = norms[i][j].RMSNorm
 		}
 		if a.Yes() {
-			fused[i].QueryScales = testkit.Slice[float32](a, tokens)
+			fused[i].QueryScales = kit.Slice[float32](a, tokens)
 		}
 	}
-	call := testkit.Call{
+	call := kit.Call{
 		Run:   func() error { return posenc.RotateFused(angles.Angles, fused...) },
 		Right: func() bool { return angles.right() && viewsRight(xs, tokens, dim) && fusedRight(&angles, fused, norms) },
 		Want: func() {
@@ -100,10 +100,10 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 			}
 		},
 	}
-	call.Parts = testkit.ViewParts(xs, tokens, dim, whole, func(i int, x posenc.View[T], tokens []int) error {
+	call.Parts = kit.ViewParts(xs, tokens, dim, whole, func(i int, x posenc.View[T], tokens []int) error {
 		v := posenc.FusedView[T]{View: x, Norm: fused[i].Norm, RotatedNorm: fused[i].RotatedNorm}
 		if fused[i].QueryScales != nil {
-			v.QueryScales = testkit.Pick(fused[i].QueryScales, tokens)
+			v.QueryScales = kit.Pick(fused[i].QueryScales, tokens)
 		}
 		return posenc.RotateFused(angles.of(tokens), v)
 	})
@@ -125,11 +125,11 @@ func fusedRight[T posenc.Element](angles *anglesArgument, xs []posenc.FusedView[
 			return false
 		}
 		for _, y := range xs {
-			if tokens > 0 && testkit.Share(y.Data, x.QueryScales) {
+			if tokens > 0 && kit.Share(y.Data, x.QueryScales) {
 				return false
 			}
 		}
-		if tokens > 0 && angles.shares(testkit.BytesOf(x.Data)) {
+		if tokens > 0 && angles.shares(kit.BytesOf(x.Data)) {
 			return false
 		}
 	}
@@ -155,16 +155,16 @@ func longRotateFused() (err error) {
 	for _, heads := range []int{1, 3000} {
 		x := longView[float32](20, heads, 128)
 		err = errors.Join(err,
-			posenc.RotateFused(r.At(testkit.Sequence(20)), posenc.FusedView[float32]{View: x, Norm: norm, QueryScales: make([]float32, 20)}),
+			posenc.RotateFused(r.At(kit.Sequence(20)), posenc.FusedView[float32]{View: x, Norm: norm, QueryScales: make([]float32, 20)}),
 			posenc.RotateFused(r.At(make([]int32, 20)), posenc.FusedView[float32]{View: x, Norm: norm}))
 	}
 	return err
 }
 
 // digestFused normalizes each head, or all heads of a token, rotates and scales.
-func digestFused[T posenc.Element](d *testkit.Digest) {
+func digestFused[T posenc.Element](d *kit.Digest) {
 	for layout := range digestLayouts {
-		for i, fill := range []func(*testkit.Digest, int) []T{testkit.DigestNumbers[T], testkit.DigestNumbers[T], testkit.DigestElements[T]} {
+		for i, fill := range []func(*kit.Digest, int) []T{kit.DigestNumbers[T], kit.DigestNumbers[T], kit.DigestElements[T]} {
 			for _, tokens := range []int{1, 9} {
 				const heads = 3
 				cfg := digestConfig(d, allLayouts[layout], frequency.Rounding(i%2), 16*(i+1))
@@ -172,14 +172,14 @@ func digestFused[T posenc.Element](d *testkit.Digest) {
 				if i == 1 {
 					weights *= heads
 				}
-				norm := mustNorm(testkit.DigestNumbers[float32](d, weights), 1e-6, layout%2 == 1)
-				q := testkit.DigestViewOf(d, fill, i+layout, tokens, heads, cfg.HeadDim)
+				norm := mustNorm(kit.DigestNumbers[float32](d, weights), 1e-6, layout%2 == 1)
+				q := kit.DigestViewOf(d, fill, i+layout, tokens, heads, cfg.HeadDim)
 				if i == 1 {
-					q = testkit.DigestViewOf(d, fill, layout%2, tokens, heads, cfg.HeadDim)
+					q = kit.DigestViewOf(d, fill, layout%2, tokens, heads, cfg.HeadDim)
 				}
-				k := testkit.DigestViewOf(d, fill, 0, tokens, 1, cfg.HeadDim)
-				d.Must(posenc.RotateFused(testkit.MustRotary(cfg).At(d.Positions(tokens)),
-					posenc.FusedView[T]{View: q.View, Norm: norm, QueryScales: testkit.DigestNumbers[float32](d, tokens)},
+				k := kit.DigestViewOf(d, fill, 0, tokens, 1, cfg.HeadDim)
+				d.Must(posenc.RotateFused(kit.MustRotary(cfg).At(d.Positions(tokens)),
+					posenc.FusedView[T]{View: q.View, Norm: norm, QueryScales: kit.DigestNumbers[float32](d, tokens)},
 					posenc.FusedView[T]{View: k.View}))
 				d.Add(q.Memory, k.Memory)
 			}

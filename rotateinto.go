@@ -18,9 +18,10 @@ import (
 //
 // dst has as many heads as src. Without slots, both views have the tokens of the call. With slots, dst
 // may have room for more tokens, and its Tokens must be 0. It has room at least for the tokens up to the
-// largest slot, and with SequenceStride for all tokens of that slot's sequence. dst must share no memory with src, slots or the slices of a. Errors wrap
-// ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition. A slot for which dst has no
-// room is ErrPosition, or ErrLength if dst has room for no token at all.
+// largest slot, and with SequenceStride for all tokens of that slot's sequence. dst must share no memory
+// with src, slots or the slices of a. Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or
+// ErrPosition. A slot for which dst has no room is ErrPosition, or ErrLength if dst has room for no token
+// at all.
 func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S]) error {
 	const function = "posenc.RotateInto"
 	tokens, err := a.core().Check(function)

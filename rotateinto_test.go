@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -21,12 +21,12 @@ import (
 func randomSlots(r *rand.Rand, n, capacity int) []int32 {
 	slots := make([]int32, n)
 	for t := 0; t < n; {
-		start, step := r.IntN(capacity), testkit.OneOf(r, []int{0, 1, 1, 1, -1})
+		start, step := r.IntN(capacity), kit.OneOf(r, []int{0, 1, 1, 1, -1})
 		negative := r.IntN(4) == 0
 		for end := min(n, t+1+r.IntN(12)); t < end; t++ {
 			slots[t] = int32(min(max(start, 0), capacity-1))
 			if negative {
-				slots[t] = testkit.OneOf(r, []int32{-1, -2, math.MinInt32})
+				slots[t] = kit.OneOf(r, []int32{-1, -2, math.MinInt32})
 			}
 			start += step
 		}
@@ -37,15 +37,15 @@ func randomSlots(r *rand.Rand, n, capacity int) []int32 {
 func TestRotateIntoErrors(t *testing.T) {
 	const dim, tokens = 8, 3
 	source, data := make([]float32, 512), make([]float32, 512)
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	rotary := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 	positions := []int32{5, 6, 7}
 	src, dst := V{Data: source[:48], Heads: 2}, V{Data: data[:48], Heads: 2}
 	blocks := func(n, sequenceTokens, sequenceStride int) V {
 		return V{Data: data[:n], Heads: 2, TokenStride: dim, HeadStride: 4 * dim, SequenceTokens: sequenceTokens, SequenceStride: sequenceStride}
 	}
 	half := posenc.Float16s(make([]uint16, 4096))
-	fails := testkit.Failures(t, source, data)
-	fails(posenc.RotateInto(posenc.Angles{}, dst, nil, src), posenc.ErrConfig, "posenc.RotateInto: a is zero, from a nil Rotary or nil Rows, or of a layer that there is not, want Angles")
+	fails := kit.Failures(t, source, data)
+	fails(posenc.RotateInto(posenc.Angles{}, dst, nil, src), posenc.ErrConfig, "posenc.RotateInto: a is zero: from a nil Rotary or nil Rows, of a layer that there is not, or of rows whose Refill failed, want Angles")
 	fails(posenc.RotateInto(rotary.At(positions), V{Data: dst.Data, Heads: dst.Heads, HeadStride: 8, SequenceTokens: 3}, []int32{0, 1, 2}, src), posenc.ErrShape, "posenc.RotateInto: dst.SequenceTokens is 3, want 0")
 	fails(posenc.RotateInto(rotary.At(positions), dst, []int32{0, 1}, src), posenc.ErrLength, "posenc.RotateInto: slots has 2 elements, want 3")
 	fails(posenc.RotateInto(rotary.At(positions), V{Data: data[:24], Heads: 1}, nil, src), posenc.ErrShape, "posenc.RotateInto: dst.Heads is 1, want 2 as in src")
@@ -66,12 +66,12 @@ func TestRotateIntoErrors(t *testing.T) {
 	fails(posenc.RotateInto(rotary.At(positions), blocks(512, 4, math.MaxInt), []int32{0, 1, 4}, src), posenc.ErrPosition, "posenc.RotateInto: slots[2] is 4, want below 4")
 	fails(posenc.RotateInto(rotary.At(positions), blocks(512, 0, 64), []int32{0, 1, 2}, src), posenc.ErrShape, "posenc.RotateInto: dst.SequenceTokens is 0, want at least 1")
 	fails(posenc.RotateInto(rotary.At(positions), posenc.View[posenc.BFloat16]{Data: posenc.BFloat16s(make([]uint16, 48)), Heads: 1}, nil, posenc.View[posenc.Float16]{Data: half[:24], Heads: 1}), posenc.ErrLength, "dst.Data has 48 elements, want 24")
-	testkit.NoError(t, posenc.RotateInto(rotary.At(positions), src, []int32{-1, -5, -9}, src)) // no slot is kept
+	kit.NoError(t, posenc.RotateInto(rotary.At(positions), src, []int32{-1, -5, -9}, src)) // no slot is kept
 }
 
-var _ = testkit.Register(testkit.Case{Function: "RotateInto", Times: 8, NonTemporal: true, Long: longRotateInto,
-	Digests: func(add testkit.AddDigest) {
-		add.Pairs("RotateInto", "to", "from", [3][3]func(*testkit.Digest){
+var _ = kit.Register(kit.Case{Function: "RotateInto", Times: 8, NonTemporal: true, Long: longRotateInto,
+	Digests: func(add kit.AddDigest) {
+		add.Pairs("RotateInto", "to", "from", [3][3]func(*kit.Digest){
 			{digestInto[float32, float32], digestInto[float32, posenc.Float16], digestInto[float32, posenc.BFloat16]},
 			{digestInto[posenc.Float16, float32], digestInto[posenc.Float16, posenc.Float16], digestInto[posenc.Float16, posenc.BFloat16]},
 			{digestInto[posenc.BFloat16, float32], digestInto[posenc.BFloat16, posenc.Float16], digestInto[posenc.BFloat16, posenc.BFloat16]},
@@ -92,11 +92,11 @@ func intoStack[D, S posenc.Element](a posenc.Angles) error {
 }
 
 // slotsOf returns where tokens go, or nil, and how many tokens there are up to the last.
-func slotsOf(a *testkit.Arguments, tokens int) (slots []int32, room int) {
+func slotsOf(a *kit.Arguments, tokens int) (slots []int32, room int) {
 	if a.Below(3) == 0 {
 		return nil, tokens
 	}
-	slots = testkit.Input[int32](a, tokens)
+	slots = kit.Input[int32](a, tokens)
 	if a.Any() {
 		room = tokens
 		for i := range slots {
@@ -139,7 +139,7 @@ func slotIn(slots []int32) func(token int) int {
 	}
 }
 
-func rotateIntoCall[D, S posenc.Element](a *testkit.Arguments) testkit.Call {
+func rotateIntoCall[D, S posenc.Element](a *kit.Arguments) kit.Call {
 	angles := anglesOf(a)
 	tokens, dim := angles.tokens, angles.headDim
 	slots, room := slotsOf(a, tokens)
@@ -147,23 +147,23 @@ func rotateIntoCall[D, S posenc.Element](a *testkit.Arguments) testkit.Call {
 	if heads == 0 || a.Rarely() {
 		heads = a.Heads()
 	}
-	src := testkit.ViewOfHeads[S](a, tokens, heads, dim)
-	dst := testkit.ViewOfHeads[D](a, room, src.Heads, dim)
-	testkit.BySlots(a, &dst, slots)
+	src := kit.ViewOfHeads[S](a, tokens, heads, dim)
+	dst := kit.ViewOfHeads[D](a, room, src.Heads, dim)
+	kit.BySlots(a, &dst, slots)
 	if a.Any() && a.Below(8) > 0 {
 		dst.Heads = src.Heads
 	}
 	slot := slotIn(slots)
-	testkit.Writes(a, func(mark func(s []D)) {
+	kit.Writes(a, func(mark func(s []D)) {
 		for t := range tokens {
 			for h := range dst.Heads {
 				if slot(t) >= 0 {
-					mark(dst.Data[testkit.RowAt(&dst, slot(t), h, dim):][:dim])
+					mark(dst.Data[kit.RowAt(&dst, slot(t), h, dim):][:dim])
 				}
 			}
 		}
 	})
-	call := testkit.Call{
+	call := kit.Call{
 		Run: func() error { return posenc.RotateInto(angles.Angles, dst, slots, src) },
 		Right: func() bool {
 			return angles.right() && (slots == nil || len(slots) == tokens) && intoRight(&angles, dst, slots, src)
@@ -174,7 +174,7 @@ func rotateIntoCall[D, S posenc.Element](a *testkit.Arguments) testkit.Call {
 		},
 	}
 	if !twice(slots) {
-		call.Parts = func(c *testkit.Choices) [][]func() error {
+		call.Parts = func(c *kit.Choices) [][]func() error {
 			if dst.SequenceStride > 0 && c.Below(2) == 0 {
 				return blockByBlock(&angles, dst, slot, src)
 			}
@@ -208,19 +208,19 @@ func intoRight[D, S posenc.Element](angles *anglesArgument, dst posenc.View[D], 
 			reach = (reach + dst.SequenceTokens - 1) / dst.SequenceTokens * dst.SequenceTokens
 		}
 	}
-	if dst.Heads != src.Heads || !angles.headsRight(src.Heads) || !testkit.Allowed(&src, tokens, dim, len(src.Data)) || !cacheRight(&dst, slots, reach, dim) {
+	if dst.Heads != src.Heads || !angles.headsRight(src.Heads) || !kit.Allowed(&src, tokens, dim, len(src.Data)) || !cacheRight(&dst, slots, reach, dim) {
 		return false
 	}
-	to := testkit.BytesOf(dst.Data)
-	return tokens == 0 || reach == 0 || !testkit.Share(to, src.Data) && !angles.shares(to)
+	to := kit.BytesOf(dst.Data)
+	return tokens == 0 || reach == 0 || !kit.Share(to, src.Data) && !angles.shares(to)
 }
 
 // cacheRight reports whether a cache is right where a call reaches its first tokens: with slots it may have more.
-func cacheRight[D testkit.Stored](v *posenc.View[D], slots []int32, reach, dim int) bool {
+func cacheRight[D kit.Stored](v *posenc.View[D], slots []int32, reach, dim int) bool {
 	if slots == nil {
-		return testkit.Allowed(v, reach, dim, len(v.Data))
+		return kit.Allowed(v, reach, dim, len(v.Data))
 	}
-	return v.Tokens == 0 && testkit.Holds(v, reach, dim, len(v.Data))
+	return v.Tokens == 0 && kit.Holds(v, reach, dim, len(v.Data))
 }
 
 // taken copies some heads of tokens to memory of their own.
@@ -228,14 +228,14 @@ func taken[S posenc.Element](src *posenc.View[S], tokens []int, first, end, dim 
 	x := posenc.View[S]{Heads: end - first}
 	for _, token := range tokens {
 		for h := first; h < end; h++ {
-			x.Data = append(x.Data, src.Data[testkit.RowAt(src, token, h, dim):][:dim]...)
+			x.Data = append(x.Data, src.Data[kit.RowAt(src, token, h, dim):][:dim]...)
 		}
 	}
 	return x
 }
 
 // intoParts rotates some tokens and some heads at a time.
-func intoParts[D, S posenc.Element](c *testkit.Choices, angles *anglesArgument, dst posenc.View[D], slot func(token int) int, src posenc.View[S]) (groups [][]func() error) {
+func intoParts[D, S posenc.Element](c *kit.Choices, angles *anglesArgument, dst posenc.View[D], slot func(token int) int, src posenc.View[S]) (groups [][]func() error) {
 	dim, heads := angles.headDim, c.Cut(dst.Heads)
 	if angles.heads > 0 {
 		heads = []int{0, dst.Heads}
@@ -279,7 +279,7 @@ func blockByBlock[D, S posenc.Element](angles *anglesArgument, dst posenc.View[D
 		}
 		y := posenc.View[D]{Heads: dst.Heads, TokenStride: dst.TokenStride, HeadStride: dst.HeadStride}
 		first, last := block*dst.SequenceTokens, (block+1)*dst.SequenceTokens-1
-		y.Data = dst.Data[testkit.RowAt(&dst, first, 0, dim) : testkit.RowAt(&dst, last, dst.Heads-1, dim)+dim]
+		y.Data = dst.Data[kit.RowAt(&dst, first, 0, dim) : kit.RowAt(&dst, last, dst.Heads-1, dim)+dim]
 		groups = append(groups, []func() error{func() error {
 			return posenc.RotateInto(angles.of(part), y, slots, taken(&src, part, 0, src.Heads, dim))
 		}})
@@ -298,19 +298,19 @@ func longRotateInto() error {
 }
 
 // digestInto rotates into caches, from token to token and by slots.
-func digestInto[D, S posenc.Element](d *testkit.Digest) {
+func digestInto[D, S posenc.Element](d *kit.Digest) {
 	for layout := range digestLayouts {
 		for i, pairs := range []int{3, 16, 35} {
 			cfg := digestConfig(d, allLayouts[layout], frequency.Rounding(i%2), pairs)
-			r := testkit.MustRotary(cfg)
+			r := kit.MustRotary(cfg)
 			const tokens, heads = 8, 2
 			for _, slots := range [][]int32{nil, {3, 4, 5, -1, 0, 3, 9, 8}} {
 				room := tokens
 				if slots != nil {
 					room = 12
 				}
-				src := testkit.DigestViewOf(d, testkit.DigestElements[S], layout+i, tokens, heads, cfg.HeadDim)
-				dst := testkit.DigestViewOf(d, testkit.DigestElements[D], d.Below(testkit.DigestShapes), room, heads, cfg.HeadDim)
+				src := kit.DigestViewOf(d, kit.DigestElements[S], layout+i, tokens, heads, cfg.HeadDim)
+				dst := kit.DigestViewOf(d, kit.DigestElements[D], d.Below(kit.DigestShapes), room, heads, cfg.HeadDim)
 				d.Must(posenc.RotateInto(r.At(d.Positions(tokens)), dst.View, slots, src.View))
 				d.Add(dst.Memory)
 			}
@@ -322,7 +322,7 @@ func digestInto[D, S posenc.Element](d *testkit.Digest) {
 // of small pieces. Sequences and heads that lie apart are for TestCases/fences.
 func TestRotateIntoNonTemporal(t *testing.T) {
 	t.Run("float32", testRotateIntoNonTemporal[float32, float32])
-	if !testkit.AllRounds() {
+	if !kit.AllRounds() {
 		return
 	}
 	t.Run("float16", testRotateIntoNonTemporal[posenc.Float16, float32])
@@ -334,7 +334,7 @@ func TestRotateIntoNonTemporal(t *testing.T) {
 func testRotateIntoNonTemporal[D, S posenc.Element](t *testing.T) {
 	elementSize := int(unsafe.Sizeof(*new(D)))
 	size := (8<<20 + 8<<17) / elementSize
-	source := slices.Repeat(testkit.RandomElements[S](testkit.NewRand(61), size/16), 16)
+	source := slices.Repeat(kit.RandomElements[S](kit.NewRand(61), size/16), 16)
 	for name, shape := range map[string]struct{ heads, dim, rotaryDim, offset, skipped int }{
 		"few heads":               {5, 112, 64, 16, 0},
 		"half a vector on":        {5, 112, 64, 16, 16},   // too little for non-temporal stores
@@ -347,9 +347,9 @@ func testRotateIntoNonTemporal[D, S posenc.Element](t *testing.T) {
 	} {
 		heads, dim, skip := shape.heads, shape.dim, shape.skipped/elementSize
 		tokens := size / (heads * dim)
-		slots := testkit.Sequence(tokens)
+		slots := kit.Sequence(tokens)
 		slots[17], slots[18], slots[19] = -1, 40, 19
-		positions, src := testkit.Sequence(tokens), source[:tokens*heads*dim]
+		positions, src := kit.Sequence(tokens), source[:tokens*heads*dim]
 		large := func(t *testing.T, impl kernels.Implementation) {
 			layouts := []posenc.Layout{posenc.Interleaved, posenc.InterleavedToHalfSplit}
 			if shape.rotaryDim == dim {
@@ -357,23 +357,23 @@ func testRotateIntoNonTemporal[D, S posenc.Element](t *testing.T) {
 			}
 			for _, layout := range layouts {
 				cfg := posenc.RotaryConfig{HeadDim: dim, RotaryDim: shape.rotaryDim, Offset: shape.offset, Layout: layout}
-				r := testkit.MustRotary(cfg)
+				r := kit.MustRotary(cfg)
 				whole, parts := make([]D, len(src)+skip)[skip:], make([]D, len(src))
-				testkit.NoError(t, posenc.RotateInto(r.At(positions), posenc.View[D]{Data: whole, Heads: heads}, slots, posenc.View[S]{Data: src, Heads: heads}))
+				kit.NoError(t, posenc.RotateInto(r.At(positions), posenc.View[D]{Data: whole, Heads: heads}, slots, posenc.View[S]{Data: src, Heads: heads}))
 				for first := 0; first < tokens; first += 100 {
 					last := min(first+100, tokens)
 					part := posenc.View[S]{Data: src[first*heads*dim : last*heads*dim], Heads: heads}
-					testkit.NoError(t, posenc.RotateInto(r.At(positions[first:last]), posenc.View[D]{Data: parts, Heads: heads}, slots[first:last], part))
+					kit.NoError(t, posenc.RotateInto(r.At(positions[first:last]), posenc.View[D]{Data: parts, Heads: heads}, slots[first:last], part))
 				}
-				if slices.Equal(testkit.BytesOf(whole), testkit.BytesOf(parts)) {
+				if slices.Equal(kit.BytesOf(whole), kit.BytesOf(parts)) {
 					continue // without a look at each element
 				}
-				if i := testkit.FirstDifference(whole, parts); i >= 0 {
-					t.Fatalf("%+v: element %d of token %d is %v at once and %v in parts", cfg, i%(heads*dim), i/(heads*dim), testkit.Widen(whole[i]), testkit.Widen(parts[i]))
+				if i := kit.FirstDifference(whole, parts); i >= 0 {
+					t.Fatalf("%+v: element %d of token %d is %v at once and %v in parts", cfg, i%(heads*dim), i/(heads*dim), kit.Widen(whole[i]), kit.Widen(parts[i]))
 				}
 			}
 		}
-		t.Run(name, func(t *testing.T) { testkit.EachImplementation(t, large) })
+		t.Run(name, func(t *testing.T) { kit.EachImplementation(t, large) })
 	}
 }
 
@@ -382,12 +382,12 @@ func testRotateIntoNonTemporal[D, S posenc.Element](t *testing.T) {
 // fence is made to fault: there the call stops. A call that returns an error writes nothing
 // and comes to no fence. That each function has its fence is for TestCases/fences.
 func TestNonTemporalCallsEndWithFence(t *testing.T) {
-	if testkit.Fuzzing() {
+	if kit.Fuzzing() {
 		t.Skip("NOT TESTED: fuzzing changes the wrappers")
 	}
 	const pairs, rows = 64, kernels.NonTemporalTable / 64
-	rope, positions := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.HalfSplit, Base: 10000}), testkit.Sequence(2*rows)
-	memory, source := testkit.Aligned(4*rows*pairs), testkit.Aligned(2*rows*pairs)
+	rope, positions := kit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.HalfSplit, Base: 10000}), kit.Sequence(2*rows)
+	memory, source := kit.Aligned(4*rows*pairs), kit.Aligned(2*rows*pairs)
 	cos, sin := memory[:2*rows*pairs], memory[2*rows*pairs:]
 	keys := func(s []float32) posenc.View[float32] { return posenc.View[float32]{Data: s, Heads: 1} }
 	for name, call := range map[string]struct {
@@ -409,28 +409,28 @@ func TestNonTemporalCallsEndWithFence(t *testing.T) {
 				return posenc.RotateInto(rope.At(positions[first:][:count]), keys(cos[at:][:n]), nil, keys(source[at:][:n]))
 			},
 			func() error {
-				return posenc.RotateInto(rope.At(positions[:rows]), keys(cos), testkit.Sequence(rows-1), keys(cos))
+				return posenc.RotateInto(rope.At(positions[:rows]), keys(cos), kit.Sequence(rows-1), keys(cos))
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+			kit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 				if impl == kernels.Generic || name == "Rotary.CosSin" && !impl.NonTemporalTable(len(memory)/2) {
 					t.Skip("plain Go has no non-temporal stores, and AVX2 none for a table of this size")
 				}
 				clear(memory)
-				testkit.NoError(t, call.write(0, call.tokens))
+				kit.NoError(t, call.write(0, call.tokens))
 				want := slices.Clone(memory)
 				for _, parts := range []int{1, 2} {
 					clear(memory)
-					restore := testkit.TrapFences(t)
+					restore := kit.TrapFences(t)
 					stopped := make([][]string, parts)
 					var group sync.WaitGroup
 					group.Add(parts)
 					for i := range parts {
 						go func() {
 							defer group.Done()
-							_, stopped[i] = testkit.Fault(func() {
+							_, stopped[i] = kit.Fault(func() {
 								if err := call.write(i*call.tokens/parts, call.tokens/parts); err != nil {
 									t.Error(err)
 								}
@@ -444,13 +444,13 @@ func TestNonTemporalCallsEndWithFence(t *testing.T) {
 							t.Errorf("part %d of %d came to no fence: %s", i, parts, functions)
 						}
 					}
-					if i := testkit.FirstDifference(memory, want); i >= 0 {
+					if i := kit.FirstDifference(memory, want); i >= 0 {
 						t.Errorf("in %d parts: number %d is not written", parts, i)
 					}
 				}
 				clear(memory)
-				restore := testkit.TrapFences(t)
-				reason, _ := testkit.Fault(func() {
+				restore := kit.TrapFences(t)
+				reason, _ := kit.Fault(func() {
 					if call.refuse() == nil {
 						t.Error("no error")
 					}

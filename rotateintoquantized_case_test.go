@@ -6,11 +6,11 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "RotateIntoQuantized", Times: 4, NoDigest: true,
+	_ = kit.Register(kit.Case{Function: "RotateIntoQuantized", Times: 4, NoDigest: true,
 		Call: oneOf(intoQuantizedAlone[posenc.Q8_0, float32], intoQuantizedAlone[int8, float32], intoQuantizedAlone[posenc.E4M3, float32], intoQuantizedAlone[posenc.E5M2, float32],
 			intoQuantizedAlone[posenc.Q4_0, float32], intoQuantizedAlone[posenc.Q4_1, posenc.BFloat16], intoQuantizedAlone[posenc.Q5_0, posenc.Float16], intoQuantizedAlone[posenc.Q5_1, float32], intoQuantizedAlone[posenc.IQ4_NL, float32],
 			intoQuantizedAlone[posenc.MXFP4Floor, float32], intoQuantizedAlone[posenc.MXFP4RCeil, posenc.BFloat16], intoQuantizedAlone[posenc.MXFP4Even, float32], intoQuantizedAlone[posenc.NVFP4, float32],
@@ -19,7 +19,7 @@ var (
 			decodeQuantized[posenc.Q8_0], decodeQuantized[int8], decodeQuantized[posenc.E4M3], decodeQuantized[posenc.E5M2], decodeQuantized[posenc.Q4_0], decodeQuantized[posenc.Q5_1], decodeQuantized[posenc.BFloat16]),
 		OnStack: intoQuantizedPositions,
 	})
-	_ = testkit.Register(testkit.Case{Function: "RotateIntoQuantizedKV", Times: 4, Long: longIntoQuantized,
+	_ = kit.Register(kit.Case{Function: "RotateIntoQuantizedKV", Times: 4, Long: longIntoQuantized,
 		Call: oneOf(intoQuantizedBoth[posenc.Q8_0, posenc.Q8_0, float32], intoQuantizedBoth[int8, posenc.E4M3, float32], intoQuantizedBoth[posenc.E4M3, posenc.E4M3, float32], intoQuantizedBoth[posenc.E5M2, int8, float32],
 			intoQuantizedBoth[posenc.Q8_0, int8, posenc.Float16], intoQuantizedBoth[int8, int8, posenc.Float16], intoQuantizedBoth[posenc.E4M3, posenc.Q8_0, posenc.BFloat16], intoQuantizedBoth[posenc.E5M2, posenc.E5M2, posenc.BFloat16],
 			decodeQuantizedKV[posenc.Q8_0, posenc.Q8_0], decodeQuantizedKV[posenc.Q8_0, posenc.E5M2], decodeQuantizedKV[int8, posenc.E4M3],
@@ -29,7 +29,7 @@ var (
 			a := stackRows64().All()
 			return errors.Join(intoQuantizedStack[posenc.Q8_0, float32](a), intoQuantizedStack[int8, posenc.Float16](a), intoQuantizedStack[posenc.E4M3, posenc.BFloat16](a))
 		},
-		Digests: func(add testkit.AddDigest) {
+		Digests: func(add kit.AddDigest) {
 			digestsIntoQuantized[posenc.Q8_0](add, "Q8_0")
 			digestsIntoQuantized[int8](add, "int8")
 			digestsIntoQuantized[posenc.E4M3](add, "E4M3")
@@ -50,27 +50,27 @@ var (
 	})
 )
 
-func intoQuantizedAlone[D posenc.Quantized, S posenc.Element](a *testkit.Arguments) testkit.Call {
+func intoQuantizedAlone[D posenc.Quantized, S posenc.Element](a *kit.Arguments) kit.Call {
 	return intoQuantizedCall[D, D, S](a, false)
 }
 
-func intoQuantizedBoth[K, V posenc.Quantized, S posenc.Element](a *testkit.Arguments) testkit.Call {
+func intoQuantizedBoth[K, V posenc.Quantized, S posenc.Element](a *kit.Arguments) kit.Call {
 	return intoQuantizedCall[K, V, S](a, true)
 }
 
 // decodeQuantized stores heads that nothing but a rotation changes, of whole length: one kernel does
 // all, without scratch memory.
-func decodeQuantized[D posenc.Quantized](a *testkit.Arguments) testkit.Call {
+func decodeQuantized[D posenc.Quantized](a *kit.Arguments) kit.Call {
 	a.Decoding = 128
 	return intoQuantizedCall[D, D, float32](a, false)
 }
 
-func decodeQuantizedKV[K, V posenc.Quantized](a *testkit.Arguments) testkit.Call {
+func decodeQuantizedKV[K, V posenc.Quantized](a *kit.Arguments) kit.Call {
 	a.Decoding = 128
 	return intoQuantizedCall[K, V, float32](a, true)
 }
 
-var stackRows64 = sync.OnceValue(func() *posenc.Rows { return testkit.Must(modelOnStack(64).Rows([]int32{5, 6, 7})) })
+var stackRows64 = sync.OnceValue(func() *posenc.Rows { return kit.Must(modelOnStack(64).Rows([]int32{5, 6, 7})) })
 
 // intoQuantizedStack stores keys and values of three tokens.
 func intoQuantizedStack[D posenc.Quantized, S posenc.Element](a posenc.Angles) error {
@@ -100,7 +100,7 @@ func intoQuantizedPositions() error {
 		posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: keys[:], Heads: 1}}, Src: posenc.View[float32]{Data: k[:], Heads: 1}})
 }
 
-func intoQuantizedCall[K, V posenc.Quantized, S posenc.Element](a *testkit.Arguments, both bool) testkit.Call {
+func intoQuantizedCall[K, V posenc.Quantized, S posenc.Element](a *kit.Arguments, both bool) kit.Call {
 	bare := a.Decoding > 0
 	block, _ := formatOf[K](a)
 	if other, _ := formatOf[V](a); both {
@@ -125,7 +125,7 @@ func intoQuantizedCall[K, V posenc.Quantized, S posenc.Element](a *testkit.Argum
 	if both {
 		v = stored[V, S](a, &angles, true, bare, hadamard, tokens, room, slots)
 	}
-	call := testkit.Call{
+	call := kit.Call{
 		Run: func() error {
 			if both {
 				return posenc.RotateIntoQuantizedKV(angles.Angles, slots, k.IntoQuantized, v.IntoQuantized)
@@ -142,7 +142,7 @@ func intoQuantizedCall[K, V posenc.Quantized, S posenc.Element](a *testkit.Argum
 		call.Right = func() bool { return true }
 	}
 	if !twice(slots) {
-		call.Parts = func(c *testkit.Choices) [][]func() error {
+		call.Parts = func(c *kit.Choices) [][]func() error {
 			groups := k.parts(c, &angles)
 			if both {
 				none := angles
@@ -167,7 +167,7 @@ type storedArgument[D posenc.Quantized, S posenc.Element] struct {
 	rotates bool
 }
 
-func stored[D posenc.Quantized, S posenc.Element](a *testkit.Arguments, angles *anglesArgument, unrotated, bare bool, hadamard, tokens, room int, slots []int32) (x storedArgument[D, S]) {
+func stored[D posenc.Quantized, S posenc.Element](a *kit.Arguments, angles *anglesArgument, unrotated, bare bool, hadamard, tokens, room int, slots []int32) (x storedArgument[D, S]) {
 	block, scales := formatOf[D](a)
 	dim := angles.headDim
 	if unrotated && a.Yes() && !bare {
@@ -181,11 +181,11 @@ func stored[D posenc.Quantized, S posenc.Element](a *testkit.Arguments, angles *
 	if a.Rarely() {
 		x.HeadDim = a.Number(0, 70)
 		if unrotated && x.HeadDim != 0 {
-			dim = testkit.Small(x.HeadDim)
+			dim = kit.Small(x.HeadDim)
 		}
 	}
 	x.dim, x.rotates = dim, !unrotated
-	x.Src = testkit.ViewOf[S](a, tokens, dim)
+	x.Src = kit.ViewOf[S](a, tokens, dim)
 	if a.Any() && x.Src.Heads > 16 {
 		x.Src.Heads = 1
 	}
@@ -202,7 +202,7 @@ func stored[D posenc.Quantized, S posenc.Element](a *testkit.Arguments, angles *
 		*norm = x.norms[j].RMSNorm
 	}
 	x.Dst = quantizedOf[D](a, room, x.Src.Heads, dim, block, scales)
-	testkit.BySlots(a, &x.Dst.View, slots)
+	kit.BySlots(a, &x.Dst.View, slots)
 	x.Dst.Hadamard = hadamard
 	if a.Any() && a.Below(8) > 0 {
 		x.Dst.Heads = x.Src.Heads
@@ -240,8 +240,8 @@ func preparedPlain[S posenc.Element](src *posenc.View[S], p *plain, norms [2]nor
 	v := posenc.View[float32]{Heads: heads, Data: make([]float32, tokens*heads*dim)}
 	for t := range tokens {
 		for h := range heads {
-			for i, s := range src.Data[testkit.RowAt(src, t, h, dim):][:dim] {
-				v.Data[(t*heads+h)*dim+i] = testkit.Widen(s)
+			for i, s := range src.Data[kit.RowAt(src, t, h, dim):][:dim] {
+				v.Data[(t*heads+h)*dim+i] = kit.Widen(s)
 			}
 		}
 	}
@@ -261,7 +261,7 @@ func preparedPlain[S posenc.Element](src *posenc.View[S], p *plain, norms [2]nor
 }
 
 // parts stores some tokens and some heads at a time.
-func (x *storedArgument[D, S]) parts(c *testkit.Choices, angles *anglesArgument) (groups [][]func() error) {
+func (x *storedArgument[D, S]) parts(c *kit.Choices, angles *anglesArgument) (groups [][]func() error) {
 	dim := x.dim
 	units, heads := unitsOf[D](dim), []int{0, x.Src.Heads}
 	if !x.whole {
@@ -315,28 +315,28 @@ func longInto[S posenc.Element](a posenc.Angles, tokens, heads, dim int) error {
 	return errors.Join(posenc.RotateIntoQuantized(a, nil, into(32)), posenc.RotateIntoQuantizedKV(a, nil, into(0), into(0)))
 }
 
-func digestsIntoQuantized[D posenc.Quantized](add testkit.AddDigest, name string) {
+func digestsIntoQuantized[D posenc.Quantized](add kit.AddDigest, name string) {
 	add("RotateIntoQuantized/to="+name+"/from=float32", digestIntoQuantized[D, float32])
 	add("RotateIntoQuantized/to="+name+"/from=float16", digestIntoQuantized[D, posenc.Float16])
 	add("RotateIntoQuantized/to="+name+"/from=bfloat16", digestIntoQuantized[D, posenc.BFloat16])
 }
 
 // digestIntoQuantized stores keys with a transform and values without.
-func digestIntoQuantized[D posenc.Quantized, S posenc.Element](d *testkit.Digest) {
+func digestIntoQuantized[D posenc.Quantized, S posenc.Element](d *kit.Digest) {
 	const tokens, heads, dim = 9, 2, 64
 	for layout := range digestLayouts {
 		cfg := digestConfig(d, allLayouts[layout], frequency.Exact, dim/2)
 		cfg.HeadDim, cfg.RotaryDim, cfg.Offset = dim, dim/2, dim/4
 		cfg.InvFreq = cfg.InvFreq[:dim/4]
 		cfg.Axes = nil
-		r := testkit.MustRotary(cfg)
+		r := kit.MustRotary(cfg)
 		slots := []int32{3, 4, 5, -1, 0, 1, 9, 8, 11}
 		keys, values := digestCache[D](d, 12, heads, dim, layout%2 == 0), digestCache[D](d, 12, heads, dim, layout%2 == 0)
 		keys.Hadamard = 32 << (layout % 2)
-		weight := testkit.Must(posenc.NewRMSNorm(testkit.DigestElements[float32](d, dim), posenc.RMSNormConfig{Epsilon: 1e-6}))
+		weight := kit.Must(posenc.NewRMSNorm(kit.DigestElements[float32](d, dim), posenc.RMSNormConfig{Epsilon: 1e-6}))
 		d.Must(posenc.RotateIntoQuantizedKV(r.At(d.Positions(tokens)), slots,
-			posenc.IntoQuantized[D, S]{Dst: keys, Src: posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*heads*dim), Heads: heads}, Norm: weight},
-			posenc.IntoQuantized[D, S]{Dst: values, Src: posenc.View[S]{Data: testkit.DigestElements[S](d, tokens*heads*dim), Heads: heads}}))
+			posenc.IntoQuantized[D, S]{Dst: keys, Src: posenc.View[S]{Data: kit.DigestElements[S](d, tokens*heads*dim), Heads: heads}, Norm: weight},
+			posenc.IntoQuantized[D, S]{Dst: values, Src: posenc.View[S]{Data: kit.DigestElements[S](d, tokens*heads*dim), Heads: heads}}))
 		d.Add(keys.Data, keys.Scales, values.Data, values.Scales)
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"math"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "RotateQuantized", Times: 2,
+	_ = kit.Register(kit.Case{Function: "RotateQuantized", Times: 2,
 		Call: oneOf(rotateQuantizedCall[posenc.Q8_0, posenc.Q8_0], rotateQuantizedCall[int8, posenc.Q4_0], rotateQuantizedCall[posenc.E4M3, posenc.E4M3], rotateQuantizedCall[posenc.E5M2, int8],
 			rotateQuantizedCall[posenc.Q5_1, posenc.IQ4_NL], rotateQuantizedCall[posenc.Q5_0, posenc.Q4_1],
 			rotateQuantizedCall[posenc.Q8_0, posenc.Float16], rotateQuantizedCall[posenc.BFloat16, float32], rotateQuantizedCall[float32, posenc.Q8_0]),
@@ -18,9 +18,9 @@ var (
 			view := posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: keys[:], Heads: 1}}
 			return posenc.RotateQuantized(modelOnStack(64).At(deltas[:]), posenc.FromQuantized[posenc.Q8_0, posenc.Q8_0]{Dst: view, Src: view})
 		},
-		Digests: digestOf("RotateQuantized", func(d *testkit.Digest) {
+		Digests: digestOf("RotateQuantized", func(d *kit.Digest) {
 			for layout := range digestLayouts {
-				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: allLayouts[layout]})
+				r := kit.MustRotary(posenc.RotaryConfig{HeadDim: 64, Layout: allLayouts[layout]})
 				x := posenc.FromQuantized[posenc.Q5_0, posenc.Q8_0]{Dst: digestCache[posenc.Q5_0](d, 9, 2, 64, false), Src: digestCache[posenc.Q8_0](d, 7, 2, 64, false), DstSlots: []int32{3, 8, 0}, SrcSlots: []int32{6, 0, 6}}
 				x.Dst.Hadamard = 32
 				d.Must(posenc.RotateQuantized(r.At(d.Positions(3)), x))
@@ -37,8 +37,8 @@ var (
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "Rotary.RebaseRows",
-		Call: func(a *testkit.Arguments) testkit.Call {
+	_ = kit.Register(kit.Case{Function: "Rotary.RebaseRows",
+		Call: func(a *kit.Arguments) kit.Call {
 			from := rotaryOf(a)
 			for !a.Any() && from.cfg.XPos != nil {
 				from = rotaryOf(a)
@@ -54,44 +54,44 @@ var (
 			}
 			r, err := posenc.NewRotary(cfg)
 			positions := a.Positions(from.axes * min(a.Tokens(), 3))
-			call := testkit.Call{Allocates: testkit.Constructed,
+			call := kit.Call{Allocates: kit.Constructed,
 				Run: func() error {
 					rows, err := r.RebaseRows(from.at(positions))
 					if err == nil && rows.Len() != len(positions)/from.axes {
 						panic("another number of rows")
 					}
-					return testkit.Made(rows, err)
+					return kit.Made(rows, err)
 				},
 			}
 			if !a.Any() {
 				call.Right = func() bool {
 					sum := 0.0
-					for _, ladder := range [][]float64{testkit.FrequenciesOf(from.cfg), cfg.InvFreq} {
+					for _, ladder := range [][]float64{kit.FrequenciesOf(from.cfg), cfg.InvFreq} {
 						largest := 0.0
 						for _, w := range ladder {
 							largest = max(largest, math.Abs(w))
 						}
 						sum += largest
 					}
-					return err == nil && testkit.AnglesInRange([]float64{sum}, positions)
+					return err == nil && kit.AnglesInRange([]float64{sum}, positions)
 				}
 			}
 			return call
 		},
-		Digests: digestOf("Rotary.RebaseRows", func(d *testkit.Digest) {
+		Digests: digestOf("Rotary.RebaseRows", func(d *kit.Digest) {
 			cfg := digestConfig(d, posenc.HalfSplit, 0, 32)
 			cfg.Axes = nil
-			from := testkit.MustRotary(cfg)
+			from := kit.MustRotary(cfg)
 			cfg.InvFreq, cfg.AttentionFactor = append(cfg.InvFreq[1:], 3), 1.5
-			rows := testkit.Must(testkit.MustRotary(cfg).RebaseRows(from.At(d.Positions(5))))
-			x := testkit.DigestElements[float32](d, 5*cfg.HeadDim)
+			rows := kit.Must(kit.MustRotary(cfg).RebaseRows(from.At(d.Positions(5))))
+			x := kit.DigestElements[float32](d, 5*cfg.HeadDim)
 			d.Must(posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
 			d.Add(x)
 		}),
 	})
 )
 
-func rotateQuantizedCall[D, S posenc.Quantized](a *testkit.Arguments) testkit.Call {
+func rotateQuantizedCall[D, S posenc.Quantized](a *kit.Arguments) kit.Call {
 	block, scales := formatOf[D](a)
 	fromBlock, fromScales := formatOf[S](a)
 	hadamard, unit := hadamardOf(a, max(block, fromBlock))
@@ -106,8 +106,8 @@ func rotateQuantizedCall[D, S posenc.Quantized](a *testkit.Arguments) testkit.Ca
 	x := posenc.FromQuantized[D, S]{DstSlots: slots, SrcSlots: sources}
 	x.Src = quantizedOf[S](a, from, a.Heads(), dim, fromBlock, fromScales)
 	x.Dst = quantizedOf[D](a, room, x.Src.Heads, dim, block, scales)
-	testkit.BySlots(a, &x.Src.View, sources)
-	testkit.BySlots(a, &x.Dst.View, slots)
+	kit.BySlots(a, &x.Src.View, sources)
+	kit.BySlots(a, &x.Dst.View, slots)
 	x.Dst.Hadamard = hadamard
 	if a.Any() && a.Below(8) > 0 {
 		x.Dst.Heads = x.Src.Heads
@@ -121,7 +121,7 @@ func rotateQuantizedCall[D, S posenc.Quantized](a *testkit.Arguments) testkit.Ca
 		}
 		return list
 	}, dim, block)
-	call := testkit.Call{
+	call := kit.Call{
 		Run: func() error { return posenc.RotateQuantized(r.at(positions), x) },
 		Want: func() {
 			p := plainOf(r.cfg).with(r.cosSin(positions))
@@ -140,7 +140,7 @@ func rotateQuantizedCall[D, S posenc.Quantized](a *testkit.Arguments) testkit.Ca
 		call.Right = func() bool { return true }
 	}
 	if !twice(slots) {
-		call.Parts = func(c *testkit.Choices) (groups [][]func() error) {
+		call.Parts = func(c *kit.Choices) (groups [][]func() error) {
 			for _, part := range c.Deal(tokens) {
 				some := x
 				some.Dst.Tokens, some.Src.Tokens = 0, 0
@@ -149,7 +149,7 @@ func rotateQuantizedCall[D, S posenc.Quantized](a *testkit.Arguments) testkit.Ca
 					some.DstSlots[i], some.SrcSlots[i] = int32(slot(t)), int32(source(t))
 				}
 				groups = append(groups, []func() error{func() error {
-					return posenc.RotateQuantized(r.at(testkit.PickAxes(positions, r.axes, part)), some)
+					return posenc.RotateQuantized(r.at(kit.PickAxes(positions, r.axes, part)), some)
 				}})
 			}
 			return groups

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // rowsOf returns the rows of a table that the tokens take, for plain.
@@ -37,11 +37,11 @@ func rowsOf[C posenc.Element](p plain, t posenc.Table[C], ids []int32) plain {
 				first := int(id)*stride + h*pairs
 				at := [2]int{first + i, first + i}
 				if t.FullWidth {
-					at[0], at[1] = testkit.PairAt(p.out, int(id)*stride+2*h*pairs, i, pairs)
+					at[0], at[1] = kit.PairAt(p.out, int(id)*stride+2*h*pairs, i, pairs)
 				}
 				for k := range at {
 					to := (token*heads+h)*pairs + i
-					p.cos[k][to], p.sin[k][to] = testkit.Widen(t.Cos[at[k]]), testkit.Widen(t.Sin[at[k]])
+					p.cos[k][to], p.sin[k][to] = kit.Widen(t.Cos[at[k]]), kit.Widen(t.Sin[at[k]])
 				}
 			}
 		}
@@ -53,7 +53,7 @@ func rowsOf[C posenc.Element](p plain, t posenc.Table[C], ids []int32) plain {
 // of DeepSeek V3 for [heads][tokens][dim], and apply_rotary_pos_emb of Llama with a table whose halves
 // differ. Halves that differ in the sign of a zero alone differ too: x2*c2 has its sign.
 func TestRotateByTable(t *testing.T) {
-	negative := testkit.OfBits[float32](1 << 31)
+	negative := kit.OfBits[float32](1 << 31)
 	for _, tt := range []struct {
 		layout      posenc.Layout
 		dim, tokens int
@@ -68,9 +68,9 @@ func TestRotateByTable(t *testing.T) {
 		{posenc.HalfSplit, 4, 1, posenc.Table[float32]{Cos: []float32{0.5, -0.25, 2, 3}, Sin: []float32{2, 0.125, -1, 0.5}, FullWidth: true}, []float32{1, 2, 3, 4}, []float32{-5.5, -1, 5, 13}},
 		{posenc.HalfSplit, 2, 1, posenc.Table[float32]{Cos: []float32{0, negative}, Sin: []float32{0, negative}, FullWidth: true}, []float32{1, 1}, []float32{0, negative}}, // 0 - 0, -0 + -0
 	} {
-		rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: tt.dim, Layout: tt.layout}, tt.table))
-		testkit.NoError(t, posenc.Rotate(rows.All(), strided(tt.x, len(tt.x)/(tt.tokens*tt.dim), tt.dim, tt.tokens*tt.dim)))
-		if !testkit.SameBits(tt.x, tt.want) {
+		rows := kit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: tt.dim, Layout: tt.layout}, tt.table))
+		kit.NoError(t, posenc.Rotate(rows.All(), strided(tt.x, len(tt.x)/(tt.tokens*tt.dim), tt.dim, tt.tokens*tt.dim)))
+		if !kit.SameBits(tt.x, tt.want) {
 			t.Errorf("layout %v: got %v, want %v", tt.layout, tt.x, tt.want)
 		}
 	}
@@ -79,10 +79,10 @@ func TestRotateByTable(t *testing.T) {
 // A table is read, not copied.
 func TestTableIsRead(t *testing.T) {
 	cos, sin := []float32{1, 1}, []float32{0, 0}
-	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: cos, Sin: sin}))
+	rows := kit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit}, posenc.Table[float32]{Cos: cos, Sin: sin}))
 	cos[1], sin[1] = 0, 1
 	x := []float32{3, 4, 3, 4}
-	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
+	kit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
 	if want := []float32{3, 4, -4, 3}; !slices.Equal(x, want) {
 		t.Errorf("got %v, want %v", x, want)
 	}
@@ -90,10 +90,10 @@ func TestTableIsRead(t *testing.T) {
 
 // Rows of no tokens are rows.
 func TestNoRows(t *testing.T) {
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 2, 0}})
-	empty := []*posenc.Rows{testkit.Must(rotary.Rows(nil)), testkit.Must(rotary.Rows([]int32{}))}
+	rotary := kit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 2, 0}})
+	empty := []*posenc.Rows{kit.Must(rotary.Rows(nil)), kit.Must(rotary.Rows([]int32{}))}
 	for _, table := range []posenc.Table[float32]{{}, {FullWidth: true}, {Stride: 9}, {Cos: make([]float32, 3), Sin: make([]float32, 2), Stride: 4}} {
-		empty = append(empty, testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit}, table)))
+		empty = append(empty, kit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit}, table)))
 	}
 	for i, rows := range empty {
 		if err := errors.Join(posenc.Rotate(rows.All(), V{Heads: 1}), posenc.Rotate(rows.At(nil), V{Heads: 1}), posenc.Rotate(rows.At([]int32{}), V{Heads: 1})); err != nil || rows.Len() != 0 {
@@ -110,11 +110,11 @@ func TestTableErrors(t *testing.T) {
 	shared := make([]float32, 96)
 	cfg := posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit}
 	table := posenc.Table[float32]{Cos: make([]float32, 12), Sin: make([]float32, 12)} // 3 rows
-	half := testkit.Must(posenc.NewRows(cfg, table))
-	full := testkit.Must(posenc.NewRows(cfg, posenc.Table[float32]{Cos: make([]float32, 24), Sin: make([]float32, 24), FullWidth: true}))
-	rows := testkit.Must(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit}).Rows([]int32{5, 6, 7}))
+	half := kit.Must(posenc.NewRows(cfg, table))
+	full := kit.Must(posenc.NewRows(cfg, posenc.Table[float32]{Cos: make([]float32, 24), Sin: make([]float32, 24), FullWidth: true}))
+	rows := kit.Must(kit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit}).Rows([]int32{5, 6, 7}))
 	x := func(tokens int) V { return V{Data: data[:16*tokens], Heads: 2} }
-	fails := testkit.Failures(t, data, shared)
+	fails := kit.Failures(t, data, shared)
 	for _, r := range []*posenc.Rows{half, full, rows} {
 		if r.Len() != 3 {
 			t.Errorf("%d rows, want 3", r.Len())
@@ -130,11 +130,11 @@ func TestTableErrors(t *testing.T) {
 		fails(posenc.RotateFused(r.All(), posenc.FusedView[float32]{View: x(2)}), posenc.ErrLength, "posenc.RotateFused: xs[0].Data has 32 elements")
 		fails(posenc.Rotate(r.At([]int32{}), x(1)), posenc.ErrLength, "xs[0].Data has 16 elements, want 0, because the call has no tokens: its positions, deltas or ids are empty")
 	}
-	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40}})
-	fails(testkit.Made((*posenc.Rotary)(nil).Rows([]int32{1})), posenc.ErrConfig, "posenc.Rotary.Rows: r is nil or zero, want a Rotary from NewRotary")
-	fails(testkit.Made(new(posenc.Rotary).Rows([]int32{1})), posenc.ErrConfig, "posenc.Rotary.Rows: r is nil or zero")
-	fails(testkit.Made(fast.Rows([]int32{1, 1024})), posenc.ErrPosition, "posenc.Rotary.Rows: positions[1] is 1024, want at most 1023")
-	each := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: 3}, table)) // 1 row
+	fast := kit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p40}})
+	fails(kit.Made((*posenc.Rotary)(nil).Rows([]int32{1})), posenc.ErrConfig, "posenc.Rotary.Rows: r is nil or zero, want a Rotary from NewRotary")
+	fails(kit.Made(new(posenc.Rotary).Rows([]int32{1})), posenc.ErrConfig, "posenc.Rotary.Rows: r is nil or zero")
+	fails(kit.Made(fast.Rows([]int32{1, 1024})), posenc.ErrPosition, "posenc.Rotary.Rows: positions[1] is 1024, want at most 1023")
+	each := kit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 8, Layout: posenc.HalfSplit, Heads: 3}, table)) // 1 row
 	fails(posenc.Rotate(each.All(), V{Data: data[:24], Heads: 3}, V{Data: data[32:48], Heads: 2}), posenc.ErrShape, "posenc.Rotate: xs[1].Heads is 2, want the 3 heads of the rows")
 	fails(posenc.RotateInto(each.All(), x(1), nil, V{Data: shared[:16], Heads: 2}), posenc.ErrShape, "posenc.RotateInto: src.Heads is 2, want the 3 heads of the rows")
 	fails(posenc.RotateFused(each.All(), posenc.FusedView[float32]{View: x(1)}), posenc.ErrShape, "posenc.RotateFused: xs[0].Heads is 2, want the 3 heads of the rows")
@@ -144,12 +144,12 @@ func TestTableErrors(t *testing.T) {
 	}
 	fails(quantize(each.All(), 1, 3), posenc.ErrConfig, "posenc.RotateIntoQuantized: a is from rows with entries for each head, want rows that all heads share")
 	fails(quantize(half.AtSome([]int32{-1, 0}), 2, 1), posenc.ErrConfig, "posenc.RotateIntoQuantized: a is from ids some of which are negative, want a row for each token")
-	testkit.NoError(t, quantize(half.AtSome([]int32{1, 0}), 2, 1))
+	kit.NoError(t, quantize(half.AtSome([]int32{1, 0}), 2, 1))
 	over, beside := V{Data: shared[64:80], Heads: 2}, []*posenc.Rows(nil)
 	for _, table := range []posenc.Table[float32]{
 		{Cos: shared[16:40], Sin: shared[48:72]}, {Cos: shared[16:40], Sin: shared[48:72], FullWidth: true}, {Cos: shared[16:72], Sin: shared[20:72], Stride: 8},
 	} {
-		r := testkit.Must(posenc.NewRows(cfg, table))
+		r := kit.Must(posenc.NewRows(cfg, table))
 		beside = append(beside, r)
 		const says = " is sharing memory with the table of the rows"
 		fails(posenc.Rotate(r.At([]int32{0}), V{Data: data[:8], Heads: 1}, over), posenc.ErrOverlap, "posenc.Rotate: xs[1]"+says)
@@ -183,34 +183,34 @@ func TestTableErrors(t *testing.T) {
 		{cfg, posenc.Table[float32]{Cos: data[:3], Sin: data[:4], Stride: 8}, posenc.ErrLength, "t.Sin has 4 elements, want 0 rows as in t.Cos"},
 		{cfg, posenc.Table[float32]{Cos: data[:3], Sin: data[:12], Stride: 8}, posenc.ErrLength, "t.Sin has 12 elements"},
 	} {
-		fails(testkit.Made(posenc.NewRows(tt.cfg, tt.table)), tt.kind, "posenc.NewRows: "+tt.says)
+		fails(kit.Made(posenc.NewRows(tt.cfg, tt.table)), tt.kind, "posenc.NewRows: "+tt.says)
 	}
 	if math.MaxInt == math.MaxInt32 { // the bytes of rows may be more than an int can count
-		fails(testkit.Made(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit}).Rows(make([]int32, 1<<19))), posenc.ErrLength, "posenc.Rotary.Rows: positions has 524288 elements")
+		fails(kit.Made(kit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit}).Rows(make([]int32, 1<<19))), posenc.ErrLength, "posenc.Rotary.Rows: positions has 524288 elements")
 	}
-	steep := testkit.Must(fast.Rows([]int32{5}))
+	steep := kit.Must(fast.Rows([]int32{5}))
 	kept := rotatedOnes(steep.All(), 1, 4)
 	fails(steep.Refill([]int32{1, 1024}), posenc.ErrPosition, "posenc.Rows.Refill: positions[1] is 1024, want at most 1023")
 	if !slices.Equal(rotatedOnes(steep.All(), 1, 4), kept) {
 		t.Error("after an error rows are others")
 	}
-	testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit, Heads: 1 << 16}, posenc.Table[float32]{}))
+	kit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2, Layout: posenc.HalfSplit, Heads: 1 << 16}, posenc.Table[float32]{}))
 	for _, r := range beside {
 		none := strided(shared[20:35], 2, 16, 0)
-		testkit.NoError(t, posenc.Rotate(r.At(nil), none), posenc.RotateFused(r.At(nil), posenc.FusedView[float32]{View: none}))
-		testkit.NoError(t, posenc.Rotate(r.At([]int32{0}), V{Data: shared[:16], Heads: 2}), posenc.Rotate(r.At([]int32{0}), V{Data: shared[72:88], Heads: 2}))
+		kit.NoError(t, posenc.Rotate(r.At(nil), none), posenc.RotateFused(r.At(nil), posenc.FusedView[float32]{View: none}))
+		kit.NoError(t, posenc.Rotate(r.At([]int32{0}), V{Data: shared[:16], Heads: 2}), posenc.Rotate(r.At([]int32{0}), V{Data: shared[72:88], Heads: 2}))
 	}
 }
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "NewRotary", Digests: digestOf("NewRotary", digestNewRotary),
-		Call: func(a *testkit.Arguments) testkit.Call {
+	_ = kit.Register(kit.Case{Function: "NewRotary", Digests: digestOf("NewRotary", digestNewRotary),
+		Call: func(a *kit.Arguments) kit.Call {
 			cfg := configOf(a)
-			return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRotary(cfg)) }}
+			return kit.Call{Allocates: kit.Constructed, Run: func() error { return kit.Made(posenc.NewRotary(cfg)) }}
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "NewRows", Digests: func(add testkit.AddDigest) {
-		add.Pairs("NewTableRotary", "type", "table", [3][3]func(*testkit.Digest){
+	_ = kit.Register(kit.Case{Function: "NewRows", Digests: func(add kit.AddDigest) {
+		add.Pairs("NewTableRotary", "type", "table", [3][3]func(*kit.Digest){
 			{digestTable[float32, float32], digestTable[float32, posenc.Float16], digestTable[float32, posenc.BFloat16]},
 			{digestTable[posenc.Float16, float32], digestTable[posenc.Float16, posenc.Float16], digestTable[posenc.Float16, posenc.BFloat16]},
 			{digestTable[posenc.BFloat16, float32], digestTable[posenc.BFloat16, posenc.Float16], digestTable[posenc.BFloat16, posenc.BFloat16]},
@@ -218,24 +218,24 @@ var (
 	},
 		Call: oneOf(newRowsCall[float32], newRowsCall[posenc.Float16], newRowsCall[posenc.BFloat16]),
 	})
-	_ = testkit.Register(testkit.Case{Function: "Rotary.Rows", NonTemporal: true, Digests: ofTypes("Rotary.Tabulate", digestRows[float32], digestRows[posenc.Float16], digestRows[posenc.BFloat16]),
+	_ = kit.Register(kit.Case{Function: "Rotary.Rows", NonTemporal: true, Digests: ofTypes("Rotary.Tabulate", digestRows[float32], digestRows[posenc.Float16], digestRows[posenc.BFloat16]),
 		Call: rowsCall(false),
 		Long: func() error {
 			for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
-				testkit.Must(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit, Rounding: rounding}).Rows(testkit.Sequence(100)))
+				kit.Must(kit.MustRotary(posenc.RotaryConfig{HeadDim: 2048, Layout: posenc.HalfSplit, Rounding: rounding}).Rows(kit.Sequence(100)))
 			}
 			return nil
 		},
 	})
 
-	_ = testkit.Register(testkit.Case{Function: "Rotary.RowsAxes", NonTemporal: true, NoDigest: true, Call: rowsCall(true)})
-	_ = testkit.Register(testkit.Case{Function: "Rows.Refill", NonTemporal: true, NoDigest: true,
+	_ = kit.Register(kit.Case{Function: "Rotary.RowsAxes", NonTemporal: true, NoDigest: true, Call: rowsCall(true)})
+	_ = kit.Register(kit.Case{Function: "Rows.Refill", NonTemporal: true, NoDigest: true,
 		Call: refillCall(false),
 		OnStack: func() error {
 			return errors.Join(stackRows().Refill([]int32{7, 8}), stackRows().Refill([]int32{4, 5, 6}))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "Rows.RefillAxes", NonTemporal: true, NoDigest: true,
+	_ = kit.Register(kit.Case{Function: "Rows.RefillAxes", NonTemporal: true, NoDigest: true,
 		Call: refillCall(true),
 		OnStack: func() error {
 			return errors.Join(stackRows().RefillAxes([]int32{7, 8}), stackRows().RefillAxes([]int32{4, 5, 6}))
@@ -243,12 +243,12 @@ var (
 	})
 
 	// Angles are checked where they are used.
-	_ = testkit.Register(testkit.Case{Function: "Rotary.Config", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
+	_ = kit.Register(kit.Case{Function: "Rotary.Config", NeverFails: true, NoDigest: true, Call: func(a *kit.Arguments) kit.Call {
 		r := rotaryOf(a)
-		return testkit.Call{Allocates: testkit.Constructed, Run: func() error {
+		return kit.Call{Allocates: kit.Constructed, Run: func() error {
 			want := posenc.RotaryConfig{}
 			if cfg := r.Config(); !r.zero {
-				want = testkit.MustRotary(cfg).Config()
+				want = kit.MustRotary(cfg).Config()
 				cfg.InvFreq[0] = 77 // the caller's to change
 				clear(cfg.Axes)
 				if cfg.XPos != nil {
@@ -261,7 +261,7 @@ var (
 			return nil
 		}}
 	}})
-	_ = neverFails("Rotary.Axes", nil, func(a *testkit.Arguments) func() {
+	_ = neverFails("Rotary.Axes", nil, func(a *kit.Arguments) func() {
 		r := rotaryFor(a, true)
 		return func() {
 			if axes := r.Axes(); r.zero && axes > 0 || !r.zero && axes != r.axes {
@@ -269,57 +269,57 @@ var (
 			}
 		}
 	})
-	_ = neverFails("Rotary.Unrotated", nil, func(a *testkit.Arguments) func() {
+	_ = neverFails("Rotary.Unrotated", nil, func(a *kit.Arguments) func() {
 		r, tokens := rotaryOf(a), a.Number(0, 30)
 		return func() { r.Unrotated(tokens) }
 	})
-	_ = neverFails("Rotary.At", nil, func(a *testkit.Arguments) func() {
+	_ = neverFails("Rotary.At", nil, func(a *kit.Arguments) func() {
 		r, positions := rotaryOf(a), a.Positions(a.Tokens())
 		return func() { r.At(positions) }
 	})
-	_ = neverFails("Rotary.AtAxes", nil, func(a *testkit.Arguments) func() {
+	_ = neverFails("Rotary.AtAxes", nil, func(a *kit.Arguments) func() {
 		r, positions := rotaryOf(a), a.Positions(a.Tokens())
 		return func() { r.AtAxes(positions) }
 	})
-	_ = neverFails("Rotary.AtFractionalAxes", nil, func(a *testkit.Arguments) func() {
-		r, positions := rotaryOf(a), testkit.Slice[float32](a, a.Tokens())
+	_ = neverFails("Rotary.AtFractionalAxes", nil, func(a *kit.Arguments) func() {
+		r, positions := rotaryOf(a), kit.Slice[float32](a, a.Tokens())
 		return func() { r.AtFractionalAxes(positions) }
 	})
-	_ = neverFails("Rotary.AtFractional", atFractionalDigests, func(a *testkit.Arguments) func() {
-		r, positions := rotaryOf(a), testkit.Slice[float32](a, a.Tokens())
+	_ = neverFails("Rotary.AtFractional", atFractionalDigests, func(a *kit.Arguments) func() {
+		r, positions := rotaryOf(a), kit.Slice[float32](a, a.Tokens())
 		return func() { r.AtFractional(positions) }
 	})
-	_ = neverFails("Rows.At", nil, func(a *testkit.Arguments) func() {
+	_ = neverFails("Rows.At", nil, func(a *kit.Arguments) func() {
 		rows, ids := rowsOfAnyKind(a), a.Positions(a.Tokens())
 		return func() { rows.At(ids) }
 	})
-	_ = neverFails("Rows.AtSome", atSomeDigests, func(a *testkit.Arguments) func() {
+	_ = neverFails("Rows.AtSome", atSomeDigests, func(a *kit.Arguments) func() {
 		rows, ids := rowsOfAnyKind(a), a.Positions(a.Tokens())
 		return func() { rows.AtSome(ids) }
 	})
-	_ = neverFails("Rows.All", nil, func(a *testkit.Arguments) func() { rows := rowsOfAnyKind(a); return func() { rows.All() } })
-	_ = neverFails("Rows.Len", nil, func(a *testkit.Arguments) func() { rows := rowsOfAnyKind(a); return func() { rows.Len() } })
+	_ = neverFails("Rows.All", nil, func(a *kit.Arguments) func() { rows := rowsOfAnyKind(a); return func() { rows.All() } })
+	_ = neverFails("Rows.Len", nil, func(a *kit.Arguments) func() { rows := rowsOfAnyKind(a); return func() { rows.Len() } })
 )
 
-func rowsCall(onAxes bool) func(a *testkit.Arguments) testkit.Call {
-	return func(a *testkit.Arguments) testkit.Call {
+func rowsCall(onAxes bool) func(a *kit.Arguments) kit.Call {
+	return func(a *kit.Arguments) kit.Call {
 		r := rotaryFor(a, onAxes)
 		positions := a.Positions(r.axes * a.Tokens())
-		return testkit.Call{Allocates: testkit.Constructed,
+		return kit.Call{Allocates: kit.Constructed,
 			Right: func() bool { return takes(&r, positions) },
 			Run: func() error {
 				rows, err := r.rows(positions)
 				if err == nil && rows.Len() != len(positions)/r.axes {
 					panic("another number of rows")
 				}
-				return testkit.Made(rows, err)
+				return kit.Made(rows, err)
 			},
 		}
 	}
 }
 
-func refillCall(onAxes bool) func(a *testkit.Arguments) testkit.Call {
-	return func(a *testkit.Arguments) testkit.Call {
+func refillCall(onAxes bool) func(a *kit.Arguments) kit.Call {
+	return func(a *kit.Arguments) kit.Call {
 		r := rotaryFor(a, onAxes)
 		before, positions := a.Positions(r.axes*a.Tokens()), a.Positions(r.axes*a.Tokens())
 		rows, err := r.rows(before)
@@ -333,9 +333,9 @@ func refillCall(onAxes bool) func(a *testkit.Arguments) testkit.Call {
 		dim, tokens := r.cfg.HeadDim, len(positions)/r.axes
 		var rotated []float32
 		if !a.Any() {
-			rotated = testkit.Output[float32](a, tokens*dim)
+			rotated = kit.Output[float32](a, tokens*dim)
 		}
-		return testkit.Call{Allocates: testkit.Constructed,
+		return kit.Call{Allocates: kit.Constructed,
 			Right: func() bool { return err == nil && takes(&r, positions) },
 			Run: func() error {
 				err := refill(positions)
@@ -350,10 +350,10 @@ func refillCall(onAxes bool) func(a *testkit.Arguments) testkit.Call {
 }
 
 // neverFails registers the case of a method that returns no error.
-func neverFails(function string, digests func(testkit.AddDigest), call func(a *testkit.Arguments) func()) struct{} {
-	return testkit.Register(testkit.Case{Function: function, NeverFails: true, Digests: digests, NoDigest: digests == nil, Call: func(a *testkit.Arguments) testkit.Call {
+func neverFails(function string, digests func(kit.AddDigest), call func(a *kit.Arguments) func()) struct{} {
+	return kit.Register(kit.Case{Function: function, NeverFails: true, Digests: digests, NoDigest: digests == nil, Call: func(a *kit.Arguments) kit.Call {
 		run := call(a)
-		return testkit.Call{Run: func() error { run(); return nil }}
+		return kit.Call{Run: func() error { run(); return nil }}
 	}})
 }
 
@@ -366,7 +366,7 @@ func rotatedOnes(a posenc.Angles, tokens, headDim int) []float32 {
 	return x
 }
 
-func rowsOfAnyKind(a *testkit.Arguments) *posenc.Rows {
+func rowsOfAnyKind(a *kit.Arguments) *posenc.Rows {
 	switch a.Below(4) {
 	case 0:
 		return nil
@@ -378,15 +378,15 @@ func rowsOfAnyKind(a *testkit.Arguments) *posenc.Rows {
 	return rows
 }
 
-func newRowsCall[C posenc.Element](a *testkit.Arguments) testkit.Call {
+func newRowsCall[C posenc.Element](a *kit.Arguments) kit.Call {
 	cfg, t := tableOf[C](a, false)
-	return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRows(cfg, t)) }}
+	return kit.Call{Allocates: kit.Constructed, Run: func() error { return kit.Made(posenc.NewRows(cfg, t)) }}
 }
 
-func digestNewRotary(d *testkit.Digest) {
+func digestNewRotary(d *kit.Digest) {
 	for _, rounding := range []frequency.Rounding{frequency.Exact, frequency.Float32} {
 		for _, base := range []float64{0, 2, 500000, 1e6} {
-			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Layout: posenc.HalfSplit, Base: base, Rounding: rounding})
+			r := kit.MustRotary(posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Layout: posenc.HalfSplit, Base: base, Rounding: rounding})
 			cos, sin := make([]float32, 4*12), make([]float32, 4*12)
 			d.Must(r.CosSin(cos, sin, []int32{1, 2, 4097, math.MaxInt32}))
 			d.Add(cos, sin)
@@ -396,18 +396,18 @@ func digestNewRotary(d *testkit.Digest) {
 
 // digestTable rotates by tables of half and of full width, by their rows in order and by
 // others.
-func digestTable[T, C posenc.Element](d *testkit.Digest) {
+func digestTable[T, C posenc.Element](d *kit.Digest) {
 	for layout := range digestLayouts {
 		for i, width := range []int{1, 2} {
 			const count, tokens = 7, 7
 			cfg := digestGeometry(d, allLayouts[layout], 20)
 			stride := width*20 + 5*d.Below(2)
-			table := posenc.Table[C]{Cos: testkit.DigestNumbers[C](d, count*stride), Sin: testkit.DigestNumbers[C](d, count*stride), Stride: stride, FullWidth: width == 2}
+			table := posenc.Table[C]{Cos: kit.DigestNumbers[C](d, count*stride), Sin: kit.DigestNumbers[C](d, count*stride), Stride: stride, FullWidth: width == 2}
 			rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout}, table)
 			d.Must(err)
 			for j, angles := range []posenc.Angles{rows.All(), rows.At(d.Indices(tokens, count))} {
 				for _, rotate := range []func(posenc.Angles, ...posenc.View[T]) error{posenc.Rotate[T], posenc.RotateInverse[T]} {
-					x := testkit.DigestViewOf(d, testkit.DigestElements[T], layout+i+j, tokens, 2, cfg.HeadDim)
+					x := kit.DigestViewOf(d, kit.DigestElements[T], layout+i+j, tokens, 2, cfg.HeadDim)
 					d.Must(rotate(angles, x.View))
 					d.Add(x.Memory)
 				}
@@ -416,50 +416,50 @@ func digestTable[T, C posenc.Element](d *testkit.Digest) {
 	}
 }
 
-func atSomeDigests(add testkit.AddDigest) {
+func atSomeDigests(add kit.AddDigest) {
 	add.Types("Rows.AtSome", digestSome[float32], digestSome[posenc.Float16], digestSome[posenc.BFloat16])
 	add.Types("Rows.AtSome/heads", digestHeads[float32], digestHeads[posenc.Float16], digestHeads[posenc.BFloat16])
 }
 
-func atFractionalDigests(add testkit.AddDigest) {
+func atFractionalDigests(add kit.AddDigest) {
 	for rounding, name := range digestRoundings {
-		add("Rotary.AtFractional/angles="+name, func(d *testkit.Digest) {
+		add("Rotary.AtFractional/angles="+name, func(d *kit.Digest) {
 			for _, tokens := range []int{1, 40} {
 				cfg := digestConfig(d, posenc.Interleaved, frequency.Rounding(rounding), 9)
-				digestIntoAndInPlace[float32](d, testkit.MustRotary(cfg).AtFractional(testkit.DigestNumbers[float32](d, tokens)), 1, tokens, 2, cfg.HeadDim)
+				digestIntoAndInPlace[float32](d, kit.MustRotary(cfg).AtFractional(kit.DigestNumbers[float32](d, tokens)), 1, tokens, 2, cfg.HeadDim)
 			}
 		})
 	}
 }
 
 // digestSome rotates some of the tokens.
-func digestSome[T posenc.Element](d *testkit.Digest) {
+func digestSome[T posenc.Element](d *kit.Digest) {
 	for layout := range digestLayouts {
 		const tokens = 20
 		cfg := digestConfig(d, allLayouts[layout], frequency.Rounding(layout%2), 9)
-		rows, err := testkit.MustRotary(cfg).Rows(d.Positions(tokens))
+		rows, err := kit.MustRotary(cfg).Rows(d.Positions(tokens))
 		d.Must(err)
 		digestIntoAndInPlace[T](d, rows.AtSome(append([]int32{-1, -1}, d.Indices(tokens, tokens)...)), layout, tokens+2, 2, cfg.HeadDim)
 	}
 }
 
 // digestHeads rotates each head by entries of its own, of half and of full width.
-func digestHeads[T posenc.Element](d *testkit.Digest) {
+func digestHeads[T posenc.Element](d *kit.Digest) {
 	for layout := range digestLayouts {
 		for width := range 2 {
 			const rows, heads, pairs = 7, 3, 5
 			cfg := digestGeometry(d, allLayouts[layout], pairs)
 			n := rows * heads * pairs * (1 + width)
 			r, err := posenc.NewRows(posenc.RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout, Heads: heads},
-				posenc.Table[float32]{Cos: testkit.DigestNumbers[float32](d, n), Sin: testkit.DigestNumbers[float32](d, n), FullWidth: width == 1})
+				posenc.Table[float32]{Cos: kit.DigestNumbers[float32](d, n), Sin: kit.DigestNumbers[float32](d, n), FullWidth: width == 1})
 			d.Must(err)
 			digestIntoAndInPlace[T](d, r.AtSome(append([]int32{3, -1}, d.Indices(9, rows)...)), layout, 11, heads, cfg.HeadDim)
 		}
 	}
 }
 
-func digestIntoAndInPlace[T posenc.Element](d *testkit.Digest, angles posenc.Angles, shape, tokens, heads, dim int) {
-	x := testkit.DigestViewOf(d, testkit.DigestElements[T], shape, tokens, heads, dim)
+func digestIntoAndInPlace[T posenc.Element](d *kit.Digest, angles posenc.Angles, shape, tokens, heads, dim int) {
+	x := kit.DigestViewOf(d, kit.DigestElements[T], shape, tokens, heads, dim)
 	y := posenc.View[float32]{Data: make([]float32, tokens*heads*dim), Heads: heads}
 	d.Must(posenc.RotateInto(angles, y, nil, x.View))
 	d.Must(posenc.Rotate(angles, x.View))
@@ -468,14 +468,14 @@ func digestIntoAndInPlace[T posenc.Element](d *testkit.Digest, angles posenc.Ang
 	d.Add(y.Data)
 }
 
-func digestRows[T posenc.Element](d *testkit.Digest) {
+func digestRows[T posenc.Element](d *kit.Digest) {
 	for layout := range digestLayouts {
 		const tokens = 20
 		cfg := digestConfig(d, allLayouts[layout], frequency.Rounding(layout%2), 33)
-		rows, err := testkit.MustRotary(cfg).Rows(d.Positions(tokens))
+		rows, err := kit.MustRotary(cfg).Rows(d.Positions(tokens))
 		d.Must(err)
 		for i, angles := range []posenc.Angles{rows.All(), rows.At(d.Indices(tokens, tokens))} {
-			x := testkit.DigestViewOf(d, testkit.DigestElements[T], layout+i, tokens, 2, cfg.HeadDim)
+			x := kit.DigestViewOf(d, kit.DigestElements[T], layout+i, tokens, 2, cfg.HeadDim)
 			d.Must(posenc.Rotate(angles, x.View))
 			d.Add(x.Memory)
 		}
@@ -483,4 +483,4 @@ func digestRows[T posenc.Element](d *testkit.Digest) {
 }
 
 // stackRows are rows to refill, of up to three tokens.
-var stackRows = sync.OnceValue(func() *posenc.Rows { return testkit.Must(stackRotary().Rows(make([]int32, 3))) })
+var stackRows = sync.OnceValue(func() *posenc.Rows { return kit.Must(stackRotary().Rows(make([]int32, 3))) })

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // shiftOf returns the configuration whose Rotate is Shift of cfg: without
@@ -53,12 +53,12 @@ type cachedKeys struct {
 
 func cacheElements[T posenc.Element](t *testing.T, rope *posenc.Rotary, positions []int32, keys []float32, _ int) cachedKeys {
 	cache := posenc.View[T]{Data: make([]T, len(keys)), Heads: cachedHeads}
-	testkit.NoError(t, posenc.RotateInto(rope.At(positions), cache, nil, posenc.View[float32]{Data: keys, Heads: cachedHeads}))
+	kit.NoError(t, posenc.RotateInto(rope.At(positions), cache, nil, posenc.View[float32]{Data: keys, Heads: cachedHeads}))
 	return cachedKeys{
 		func() []float32 {
 			values := make([]float32, len(keys))
 			for i, x := range cache.Data {
-				values[i] = testkit.Widen(x)
+				values[i] = kit.Widen(x)
 			}
 			return values
 		},
@@ -70,11 +70,11 @@ func cacheElements[T posenc.Element](t *testing.T, rope *posenc.Rotary, position
 func cacheQuantized[D posenc.Quantized](scale float32) func(*testing.T, *posenc.Rotary, []int32, []float32, int) cachedKeys {
 	return func(t *testing.T, rope *posenc.Rotary, positions []int32, keys []float32, hadamard int) cachedKeys {
 		cache, source := cacheFor[D](cachedTokens, cachedHeads, cachedDim, hadamard, scale), posenc.View[float32]{Data: keys, Heads: cachedHeads}
-		testkit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), nil, posenc.IntoQuantized[D, float32]{Dst: cache, Src: source}))
+		kit.NoError(t, posenc.RotateIntoQuantized(rope.At(positions), nil, posenc.IntoQuantized[D, float32]{Dst: cache, Src: source}))
 		return cachedKeys{
 			func() []float32 {
 				values := posenc.View[float32]{Data: make([]float32, len(keys)), Heads: cachedHeads}
-				testkit.NoError(t, posenc.Dequantize(values, cache, posenc.DequantizeOptions{Tokens: cachedTokens, HeadDim: cachedDim}))
+				kit.NoError(t, posenc.Dequantize(values, cache, posenc.DequantizeOptions{Tokens: cachedTokens, HeadDim: cachedDim}))
 				return values.Data
 			},
 			func(deltas []int32) error { return posenc.ShiftQuantized(rope.At(deltas), cache) },
@@ -102,7 +102,7 @@ func rotatedBy(positions []int32, pairs []complex128) []complex128 {
 // nothing. Zeros stay zeros, and a delta of 0 keeps the bits.
 func TestCachedKeys(t *testing.T) {
 	const shifts, token = 10, cachedHeads * cachedDim
-	r := testkit.NewRand(120)
+	r := kit.NewRand(120)
 	positions, deltas, sums := make([]int32, cachedTokens), make([]int32, cachedTokens), make([]int32, cachedTokens)
 	near := func(what string, got []float32, layout posenc.Layout, want []complex128, least, most float64) {
 		t.Helper()
@@ -127,7 +127,7 @@ func TestCachedKeys(t *testing.T) {
 			for i := range positions {
 				positions[i], sums[i] = int32(r.IntN(1<<17)), 0
 			}
-			cache := format.cache(t, testkit.MustRotary(cfg), positions, keys, hadamard)
+			cache := format.cache(t, kit.MustRotary(cfg), positions, keys, hadamard)
 			stored := cache.read()
 			want := rotatedBy(positions, pairsOf(order.in, keys))
 			for i := range want {
@@ -142,7 +142,7 @@ func TestCachedKeys(t *testing.T) {
 					sums[i] += deltas[i]
 				}
 				sums[1], deltas[1] = 0, 0
-				testkit.NoError(t, cache.shift(deltas))
+				kit.NoError(t, cache.shift(deltas))
 				if n == 1 || n == shifts {
 					least, most := 0.9*format.shift*math.Sqrt(n), 1.1*format.shift*math.Sqrt(n)
 					if equal {
@@ -155,7 +155,7 @@ func TestCachedKeys(t *testing.T) {
 				}
 			}
 			shifted := cache.read()
-			if !testkit.SameBits(shifted[token:2*token], stored[token:2*token]) || slices.ContainsFunc(shifted[:token], func(x float32) bool { return x != 0 }) {
+			if !kit.SameBits(shifted[token:2*token], stored[token:2*token]) || slices.ContainsFunc(shifted[:token], func(x float32) bool { return x != 0 }) {
 				t.Errorf("%s: shifts by 0 or of zeros changed numbers", format.name)
 			}
 		}
@@ -167,7 +167,7 @@ func pairsOf(layout posenc.Layout, heads []float32) []complex128 {
 	z := make([]complex128, len(heads)/2)
 	for i := range z {
 		const n = cachedDim / 2
-		a, b := testkit.PairAt(layout, i/n*cachedDim, i%n, n)
+		a, b := kit.PairAt(layout, i/n*cachedDim, i%n, n)
 		z[i] = complex(float64(heads[a]), float64(heads[b]))
 	}
 	return z
@@ -175,14 +175,14 @@ func pairsOf(layout posenc.Layout, heads []float32) []complex128 {
 
 func TestShiftErrors(t *testing.T) {
 	data := make([]float32, 64)
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit})
-	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
-	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 2, 0}})
-	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
+	rotary := kit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit})
+	fast := kit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
+	axes := kit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, Axes: []uint8{0, 1, 2, 0}})
+	decaying := kit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Layout: posenc.HalfSplit, XPos: &posenc.XPos{ScaleBase: 512}})
 	x := V{Data: data[:24], Heads: 1}
-	fails := testkit.Failures(t, data)
+	fails := kit.Failures(t, data)
 	const want = ", want Angles from Rotary.At or Rotary.AtAxes, of a Rotary without XPos"
-	rows := testkit.Must(rotary.Rows([]int32{1, 2, 3}))
+	rows := kit.Must(rotary.Rows([]int32{1, 2, 3}))
 	fails(posenc.Shift((*posenc.Rotary)(nil).At([]int32{1, 2, 3}), x), posenc.ErrConfig, "posenc.Shift: deltas is zero, or from a nil Rotary"+want)
 	fails(posenc.Shift(posenc.Angles{}, x), posenc.ErrConfig, "posenc.Shift: deltas is zero, or from a nil Rotary"+want)
 	fails(posenc.Shift(new(posenc.Rotary).AtAxes([]int32{1, 2, 3}), x), posenc.ErrConfig, "posenc.Shift: deltas is from a zero Rotary"+want)

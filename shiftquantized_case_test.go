@@ -2,10 +2,10 @@ package posenc_test
 
 import (
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
-var _ = testkit.Register(testkit.Case{Function: "ShiftQuantized", Times: 2,
+var _ = kit.Register(kit.Case{Function: "ShiftQuantized", Times: 2,
 	Call: oneOf(shiftQuantizedCall[posenc.Q8_0], shiftQuantizedCall[int8], shiftQuantizedCall[posenc.E4M3], shiftQuantizedCall[posenc.E5M2],
 		shiftQuantizedCall[posenc.Q4_0], shiftQuantizedCall[posenc.Q4_1], shiftQuantizedCall[posenc.Q5_0], shiftQuantizedCall[posenc.Q5_1], shiftQuantizedCall[posenc.IQ4_NL],
 		shiftQuantizedCall[posenc.MXFP4Floor], shiftQuantizedCall[posenc.MXFP4RCeil], shiftQuantizedCall[posenc.MXFP4Even], shiftQuantizedCall[posenc.NVFP4]),
@@ -22,13 +22,13 @@ var _ = testkit.Register(testkit.Case{Function: "ShiftQuantized", Times: 2,
 			if dim > 2048 || dim%32 != 0 {
 				return nil
 			}
-			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
-			return posenc.ShiftQuantized(r.At(testkit.Sequence(tokens)), posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: make([]posenc.Q8_0, tokens*heads*dim/32), Heads: heads}})
+			r := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+			return posenc.ShiftQuantized(r.At(kit.Sequence(tokens)), posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: make([]posenc.Q8_0, tokens*heads*dim/32), Heads: heads}})
 		})
 	},
 })
 
-func shiftQuantizedCall[D posenc.Quantized](a *testkit.Arguments) testkit.Call {
+func shiftQuantizedCall[D posenc.Quantized](a *kit.Arguments) kit.Call {
 	block, scales := formatOf[D](a)
 	hadamard, unit := hadamardOf(a, block)
 	if !a.Any() || a.Below(8) > 0 {
@@ -62,7 +62,7 @@ func shiftQuantizedCall[D posenc.Quantized](a *testkit.Arguments) testkit.Call {
 		xs[i].Hadamard = hadamard
 		writesQuantized(a, xs[i], moved, dim, block)
 	}
-	call := testkit.Call{
+	call := kit.Call{
 		Run: func() error { return posenc.ShiftQuantized(r.at(deltas), xs...) },
 		Want: func() {
 			p := plainOf(r.cfg)
@@ -84,12 +84,12 @@ func shiftQuantizedCall[D posenc.Quantized](a *testkit.Arguments) testkit.Call {
 				}
 			}
 		},
-		Parts: func(c *testkit.Choices) (groups [][]func() error) {
+		Parts: func(c *kit.Choices) (groups [][]func() error) {
 			for i := range xs {
 				for _, part := range c.Deal(tokens) {
 					groups = append(groups, []func() error{func() error {
 						for _, t := range part {
-							if err := posenc.ShiftQuantized(r.at(testkit.PickAxes(deltas, r.axes, []int{t})), oneToken(&xs[i], t, dim)); err != nil {
+							if err := posenc.ShiftQuantized(r.at(kit.PickAxes(deltas, r.axes, []int{t})), oneToken(&xs[i], t, dim)); err != nil {
 								return err
 							}
 						}
@@ -103,10 +103,10 @@ func shiftQuantizedCall[D posenc.Quantized](a *testkit.Arguments) testkit.Call {
 	return call
 }
 
-func digestShiftQuantized[D posenc.Quantized](d *testkit.Digest) {
+func digestShiftQuantized[D posenc.Quantized](d *kit.Digest) {
 	const tokens, heads, dim = 7, 2, 64
 	for layout := range digestLayouts {
-		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: allLayouts[layout]})
+		r := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: allLayouts[layout]})
 		keys := digestCache[D](d, tokens, heads, dim, layout%2 == 0)
 		keys.Hadamard = []int{0, 32, 64, 0}[layout]
 		deltas := d.Positions(tokens)

@@ -12,7 +12,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/examples/onnx/operator"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // visionCase is what the code of a model made: testdata/vision/generate.py.
@@ -46,7 +46,7 @@ func axialOf(dim int, base float64) func(frequency.Rounding) (frequency.Ladder, 
 
 // mixedOfTimm transposes the frequencies of a layer.
 func mixedOfTimm(c *visionCase) posenc.MixedFrequencies {
-	f, n := testkit.Hex[float32](c.InvFreq), c.Heads*c.HeadDim/2
+	f, n := kit.Hex[float32](c.InvFreq), c.Heads*c.HeadDim/2
 	m := posenc.MixedFrequencies{Axes: 2}
 	for e := range n {
 		m.InvFreq = append(m.InvFreq, float64(f[e]), float64(f[n+e]))
@@ -78,7 +78,7 @@ func recipeOf(c *visionCase) visionRecipe {
 		return visionRecipe{layout: posenc.Interleaved, grid: columns, mixed: mixedOfTimm, heads: true}
 	case "lightglue": // a product of matrices, which may be fused
 		return visionRecipe{layout: posenc.Interleaved, tolerance: 2 * oneRounding, mixed: func(c *visionCase) posenc.MixedFrequencies {
-			return posenc.MixedFrequencies{InvFreq: wide(testkit.Hex[float32](c.InvFreq)), Axes: 2}
+			return posenc.MixedFrequencies{InvFreq: wide(kit.Hex[float32](c.InvFreq)), Axes: 2}
 		}}
 	case "mlcd":
 		return visionRecipe{layout: posenc.HalfSplit, grid: grid, mixed: mlcdFrequencies}
@@ -110,7 +110,7 @@ func wide(s []float32) (list []float64) {
 // mlcdFrequencies have the class angle as a third axis.
 func mlcdFrequencies(c *visionCase) posenc.MixedFrequencies {
 	m := posenc.MixedFrequencies{Axes: 3}
-	ladder, angle := testkit.Hex[float32](c.InvFreq), testkit.Hex[float32](c.ClassAngle)
+	ladder, angle := kit.Hex[float32](c.InvFreq), kit.Hex[float32](c.ClassAngle)
 	for i, a := range angle {
 		w := [3]float64{2: float64(a)}
 		w[i/len(ladder)] = float64(ladder[i%len(ladder)])
@@ -122,7 +122,7 @@ func mlcdFrequencies(c *visionCase) posenc.MixedFrequencies {
 // positions are those of the recipe, [axes][tokens].
 func (r *visionRecipe) positions(c *visionCase) []float32 {
 	if c.Positions != "" {
-		return testkit.Hex[float32](c.Positions)
+		return kit.Hex[float32](c.Positions)
 	}
 	positions := make([]float32, 2*c.Height*c.Width)
 	if err := posenc.GridPositions(positions, r.grid); err != nil {
@@ -147,11 +147,11 @@ func (r *visionRecipe) table(t *testing.T, c *visionCase, rounding frequency.Rou
 		f.Rounding = rounding
 		n := len(positions) / f.Axes * len(f.InvFreq) / f.Axes
 		table.Cos, table.Sin = make([]float32, n), make([]float32, n)
-		testkit.NoError(t, posenc.CosSinMixed(table.Cos, table.Sin, positions, f))
+		kit.NoError(t, posenc.CosSinMixed(table.Cos, table.Sin, positions, f))
 		return table
 	}
-	ladder := testkit.Must(r.ladder(frequency.Rounding(rounding)))
-	if model := testkit.Hex[float32](c.InvFreq); own && len(model) > 0 {
+	ladder := kit.Must(r.ladder(frequency.Rounding(rounding)))
+	if model := kit.Hex[float32](c.InvFreq); own && len(model) > 0 {
 		for i, w := range ladder.InvFreq {
 			nearest := slices.MinFunc(model, func(a, b float32) int {
 				return int(math.Copysign(1, math.Abs(float64(a)-w)-math.Abs(float64(b)-w)))
@@ -162,10 +162,10 @@ func (r *visionRecipe) table(t *testing.T, c *visionCase, rounding frequency.Rou
 			ladder.InvFreq[i] = float64(nearest)
 		}
 	}
-	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * len(ladder.InvFreq), Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes, Rounding: rounding})
+	rope := kit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * len(ladder.InvFreq), Layout: posenc.HalfSplit, InvFreq: ladder.InvFreq, Axes: ladder.Axes, Rounding: rounding})
 	n := len(positions) / (1 + int(slices.Max(ladder.Axes))) * len(ladder.InvFreq)
 	table.Cos, table.Sin = make([]float32, n), make([]float32, n)
-	testkit.NoError(t, rope.CosSinFractionalAxes(table.Cos, table.Sin, positions))
+	kit.NoError(t, rope.CosSinFractionalAxes(table.Cos, table.Sin, positions))
 	return table
 }
 
@@ -185,7 +185,7 @@ func (r *visionRecipe) pairsOf(c *visionCase, full []float32, width int) (list [
 				continue
 			}
 			for i := range dim / 2 {
-				first, _ := testkit.PairAt(r.layout, 0, i, dim/2)
+				first, _ := kit.PairAt(r.layout, 0, i, dim/2)
 				list = append(list, row[first])
 			}
 		}
@@ -194,17 +194,17 @@ func (r *visionRecipe) pairsOf(c *visionCase, full []float32, width int) (list [
 }
 
 func TestVisionModels(t *testing.T) {
-	for _, c := range testkit.ReadCases[*visionCase](t, "testdata/vision/vectors.json", 23) {
+	for _, c := range kit.ReadCases[*visionCase](t, "testdata/vision/vectors.json", 23) {
 		t.Run(c.Model, func(t *testing.T) {
 			if c.Model == "vjepa2" {
 				testVJEPA2(t, c)
 				return
 			}
 			r := recipeOf(c)
-			angles := r.pairsOf(c, testkit.Hex[float32](c.Angles), 1)
-			modelCos, modelSin := testkit.Hex[float32](c.Cos), testkit.Hex[float32](c.Sin)
+			angles := r.pairsOf(c, kit.Hex[float32](c.Angles), 1)
+			modelCos, modelSin := kit.Hex[float32](c.Cos), kit.Hex[float32](c.Sin)
 			want := posenc.Table[float32]{Cos: make([]float32, len(angles)), Sin: make([]float32, len(angles))}
-			testkit.NoError(t, posenc.CosSinAngles(want.Cos, want.Sin, angles))
+			kit.NoError(t, posenc.CosSinAngles(want.Cos, want.Sin, angles))
 
 			// 1. By the model's steps, from its frequencies, the angles have its bits.
 			table := r.table(t, c, frequency.Float32, true)
@@ -238,7 +238,7 @@ func TestVisionModels(t *testing.T) {
 			if r.heads {
 				cfg.Heads = c.Heads
 			}
-			rotated := testkit.Hex[float32](c.Rotated)
+			rotated := kit.Hex[float32](c.Rotated)
 			if got := r.rotate(t, c, cfg, posenc.Table[float32]{Cos: r.pairsOf(c, modelCos, 2), Sin: r.pairsOf(c, modelSin, 2), FullWidth: true}); !slices.Equal(got, rotated) {
 				t.Error("rotated by the model's table, q is another")
 			}
@@ -250,10 +250,10 @@ func TestVisionModels(t *testing.T) {
 
 // rotate rotates the queries of a case by a table.
 func (r *visionRecipe) rotate(t *testing.T, c *visionCase, cfg posenc.RowsConfig, table posenc.Table[float32]) []float32 {
-	rows := testkit.Must(posenc.NewRows(cfg, table))
-	ids := slices.Concat(slices.Repeat([]int32{-1}, r.before), testkit.Sequence(rows.Len()), slices.Repeat([]int32{-1}, r.after))
-	q := testkit.Hex[float32](c.Q)
-	testkit.NoError(t, posenc.Rotate(rows.AtSome(ids), posenc.View[float32]{Data: q, Heads: c.Heads, TokenStride: c.HeadDim, HeadStride: c.Tokens * c.HeadDim}))
+	rows := kit.Must(posenc.NewRows(cfg, table))
+	ids := slices.Concat(slices.Repeat([]int32{-1}, r.before), kit.Sequence(rows.Len()), slices.Repeat([]int32{-1}, r.after))
+	q := kit.Hex[float32](c.Q)
+	kit.NoError(t, posenc.Rotate(rows.AtSome(ids), posenc.View[float32]{Data: q, Heads: c.Heads, TokenStride: c.HeadDim, HeadStride: c.Tokens * c.HeadDim}))
 	return q
 }
 
@@ -278,7 +278,7 @@ func testVJEPA2(t *testing.T, c *visionCase) {
 		table := r.table(t, c, rounding, false)
 		table.FullWidth = true
 		got := r.rotate(t, c, posenc.RowsConfig{HeadDim: c.HeadDim, RotaryDim: 3 * dim, Layout: posenc.Interleaved}, table)
-		compareRotated(t, got, testkit.Hex[float32](c.Rotated), 0x1p-23+2*4*0x1p-24) // angles up to 2 are off by some roundings
+		compareRotated(t, got, kit.Hex[float32](c.Rotated), 0x1p-23+2*4*0x1p-24) // angles up to 2 are off by some roundings
 	}
 }
 
@@ -320,7 +320,7 @@ func decodeTensor[T posenc.Element](t *testing.T, from onnxTensor) operator.Tens
 }
 
 func onnxCases() (cases []*onnxCase) {
-	testkit.ReadJSON("testdata/onnx/vectors.json", &cases)
+	kit.ReadJSON("testdata/onnx/vectors.json", &cases)
 	return cases
 }
 
@@ -363,19 +363,19 @@ func TestONNXRotaryEmbedding(t *testing.T) {
 // operation is rounded to the type, has to be near.
 func checkONNX[T posenc.Element](t *testing.T, c *onnxCase, want onnxTensor, unit float64) {
 	x, cos, sin := decodeTensor[T](t, c.X), decodeTensor[T](t, c.CosCache), decodeTensor[T](t, c.SinCache)
-	y := testkit.Must(operator.RotaryEmbedding(x, cos, sin, c.PositionIDs, c.attributes()))
+	y := kit.Must(operator.RotaryEmbedding(x, cos, sin, c.PositionIDs, c.attributes()))
 	expected := decodeTensor[T](t, want)
 	if !slices.Equal(y.Shape, expected.Shape) || len(y.Data) != len(expected.Data) {
 		t.Fatalf("%d elements of shape %v, want shape %v", len(y.Data), y.Shape, expected.Shape)
 	}
 	for i := range y.Data {
-		if testkit.BitsOf(y.Data[i]) != testkit.BitsOf(expected.Data[i]) {
-			t.Fatalf("Y[%d] is %v (%#x), want %v (%#x)", i, testkit.Widen(y.Data[i]), testkit.BitsOf(y.Data[i]), testkit.Widen(expected.Data[i]), testkit.BitsOf(expected.Data[i]))
+		if kit.BitsOf(y.Data[i]) != kit.BitsOf(expected.Data[i]) {
+			t.Fatalf("Y[%d] is %v (%#x), want %v (%#x)", i, kit.Widen(y.Data[i]), kit.BitsOf(y.Data[i]), kit.Widen(expected.Data[i]), kit.BitsOf(expected.Data[i]))
 		}
 	}
 	for i, v := range decodeTensor[T](t, c.X).Data {
-		if testkit.BitsOf(x.Data[i]) != testkit.BitsOf(v) {
-			t.Fatalf("X[%d] was %v, is %v", i, testkit.Widen(v), testkit.Widen(x.Data[i]))
+		if kit.BitsOf(x.Data[i]) != kit.BitsOf(v) {
+			t.Fatalf("X[%d] was %v, is %v", i, kit.Widen(v), kit.Widen(x.Data[i]))
 		}
 	}
 	if unit == 0 {
@@ -388,13 +388,13 @@ func checkONNX[T posenc.Element](t *testing.T, c *onnxCase, want onnxTensor, uni
 	// of the four roundings is off by half of its least number, 2^-24.
 	largest := func(s []T) (m float64) {
 		for _, x := range s {
-			m = max(m, math.Abs(float64(testkit.Widen(x))))
+			m = max(m, math.Abs(float64(kit.Widen(x))))
 		}
 		return m
 	}
 	tolerance := 3.01*unit*largest(x.Data)*(largest(cos.Data)+largest(sin.Data)) + 4*0x1p-25
 	for i, want := range decodeTensor[T](t, c.Y).Data {
-		if got, want := float64(testkit.Widen(y.Data[i])), float64(testkit.Widen(want)); !(math.Abs(got-want) <= tolerance) {
+		if got, want := float64(kit.Widen(y.Data[i])), float64(kit.Widen(want)); !(math.Abs(got-want) <= tolerance) {
 			t.Fatalf("Y[%d] is %v, want %v of the reference to %v", i, got, want, tolerance)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // encoding is a Sinusoidal of any kind, and what it was made of.
@@ -20,7 +20,7 @@ type encoding struct {
 
 // encodingOf returns an encoding of up to most pairs; where any arguments are wanted
 // also nil and a zero one.
-func encodingOf(a *testkit.Arguments, most int) encoding {
+func encodingOf(a *kit.Arguments, most int) encoding {
 	wrong := encoding{cfg: absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, 1}, Axes: 1}, zero: true}
 	if a.Any() {
 		switch a.Below(16) {
@@ -52,21 +52,21 @@ func encodingOf(a *testkit.Arguments, most int) encoding {
 
 // configOf returns a configuration of up to most pairs that is right; where any
 // arguments are wanted some field may be anything.
-func configOf(a *testkit.Arguments, most int) absolute.SinusoidalConfig {
+func configOf(a *kit.Arguments, most int) absolute.SinusoidalConfig {
 	pairs := min(a.Length(), most)
 	if a.Any() {
-		pairs = testkit.Small(pairs)
+		pairs = kit.Small(pairs)
 	}
-	cfg := absolute.SinusoidalConfig{InvFreq: testkit.LadderOf(pairs), Order: absolute.SinusoidalOrder(a.Below(3)), Axes: a.Number(1, 3)}
+	cfg := absolute.SinusoidalConfig{InvFreq: kit.LadderOf(pairs), Order: absolute.SinusoidalOrder(a.Below(3)), Axes: a.Number(1, 3)}
 	if a.Yes() && !a.Ordinary() {
-		cfg.InvFreq = testkit.RandomFrequencies(a.R, pairs, []int32{-7, 33, 4096}, a.Yes())
+		cfg.InvFreq = kit.RandomFrequencies(a.R, pairs, []int32{-7, 33, 4096}, a.Yes())
 		for i, w := range cfg.InvFreq {
 			if w != 0 && math.Abs(w) < 0x1p-900 {
 				cfg.InvFreq[i] = math.Copysign(0x1p-900, w)
 			}
 		}
 	}
-	cfg.Dim = 2*testkit.Small(max(cfg.Axes, 1), pairs) + []int{0, 0, 1, 5, 140, -1}[a.Below(6)]
+	cfg.Dim = 2*kit.Small(max(cfg.Axes, 1), pairs) + []int{0, 0, 1, 5, 140, -1}[a.Below(6)]
 	cfg.Amplitude = []float64{0, 1, 0.3, 0.0625, 0x1p-140}[a.Below(5)]
 	if a.Ordinary() {
 		cfg.Amplitude = 0.3
@@ -82,7 +82,7 @@ func configOf(a *testkit.Arguments, most int) absolute.SinusoidalConfig {
 	case 0:
 		cfg.Dim = a.Number(1, 200)
 	case 1:
-		cfg.InvFreq = testkit.Input[float64](a, pairs)
+		cfg.InvFreq = kit.Input[float64](a, pairs)
 	case 2:
 		cfg.Order = absolute.SinusoidalOrder(a.Next())
 	case 3:
@@ -105,18 +105,18 @@ func configRight(cfg absolute.SinusoidalConfig) bool {
 }
 
 // rowElements returns the number of elements of rows.
-func (e *encoding) rowElements(a *testkit.Arguments, tokens int) int {
+func (e *encoding) rowElements(a *kit.Arguments, tokens int) int {
 	if a.Any() {
-		return testkit.Small(tokens, e.cfg.Dim)
+		return kit.Small(tokens, e.cfg.Dim)
 	}
 	return tokens * e.cfg.Dim
 }
 
 // positionsOf returns positions of tokens, some of which are padding, and how many
 // tokens are meant.
-func positionsOf[P absolute.Position](a *testkit.Arguments, e *encoding) (positions []P, tokens int) {
+func positionsOf[P absolute.Position](a *kit.Arguments, e *encoding) (positions []P, tokens int) {
 	tokens = a.Tokens()
-	positions = testkit.Slice[P](a, tokens*e.cfg.Axes)
+	positions = kit.Slice[P](a, tokens*e.cfg.Axes)
 	switch p := any(positions).(type) {
 	case []int32:
 		a.FillPositions(p)
@@ -126,7 +126,7 @@ func positionsOf[P absolute.Position](a *testkit.Arguments, e *encoding) (positi
 			case !a.Any() && !a.Ordinary() && a.R.IntN(8) == 0:
 				p[i] = 0x1p-149 // products below 2^-980
 			case !a.Any():
-				p[i] = testkit.OneOf(a.R, []float32{0, -1, 1, 0.5, 1000 * a.R.Float32(), -a.R.Float32(), 0x1p31})
+				p[i] = kit.OneOf(a.R, []float32{0, -1, 1, 0.5, 1000 * a.R.Float32(), -a.R.Float32(), 0x1p31})
 			case a.Below(8) > 0:
 				p[i] = float32(i) / 2
 			}
@@ -151,7 +151,7 @@ func rowsRight[X any, P absolute.Position](e *encoding, x []X, positions []P) bo
 	for i, p := range positions {
 		list[i] = float64(p)
 	}
-	return testkit.AnglesInRange(e.cfg.InvFreq, list) && len(x) == len(positions)/e.cfg.Axes*e.cfg.Dim && !testkit.Share(x, positions)
+	return kit.AnglesInRange(e.cfg.InvFreq, list) && len(x) == len(positions)/e.cfg.Axes*e.cfg.Dim && !kit.Share(x, positions)
 }
 
 // positionOf returns the position of a token on each axis.
@@ -165,32 +165,32 @@ func positionOf[P absolute.Position](e *encoding, positions []P, token int) []fl
 }
 
 // maskOf returns which of n tokens are there.
-func maskOf(a *testkit.Arguments, n int) []bool {
-	bytes := testkit.Slice[byte](a, n)
+func maskOf(a *kit.Arguments, n int) []bool {
+	bytes := kit.Slice[byte](a, n)
 	for i := range bytes {
 		bytes[i] &= 1
 	}
 	return unsafe.Slice((*bool)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes))
 }
 
-func TestMain(m *testing.M)      { testkit.Main(m) }
-func TestCases(t *testing.T)     { testkit.TestCases(t) }
-func FuzzCases(f *testing.F)     { testkit.FuzzCases(f) }
-func TestReceivers(t *testing.T) { testkit.CheckReceivers(t, absolute.Sinusoidal{}) }
+func TestMain(m *testing.M)      { kit.Main(m) }
+func TestCases(t *testing.T)     { kit.TestCases(t) }
+func FuzzCases(f *testing.F)     { kit.FuzzCases(f) }
+func TestReceivers(t *testing.T) { kit.CheckReceivers(t, absolute.Sinusoidal{}) }
 
 func TestSinusoidalErrors(t *testing.T) {
-	s := testkit.Must(absolute.Vaswani(8))
-	mae := testkit.Must(absolute.MAE(8))
-	odd := testkit.Must(absolute.Marian(7))
-	large := testkit.Must(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 40}}))
+	s := kit.Must(absolute.Vaswani(8))
+	mae := kit.Must(absolute.MAE(8))
+	odd := kit.Must(absolute.Marian(7))
+	large := kit.Must(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 40}}))
 	x := make([]float32, 16)
 	sharedX := make([]float32, 8)
 	nan := float32(math.NaN())
 	create := func(cfg absolute.SinusoidalConfig) error { _, err := absolute.NewSinusoidal(cfg); return err }
 	of := func(_ *absolute.Sinusoidal, err error) error { return err }
 	one := []float64{1}
-	fails := testkit.Failures(t, x)
-	testkit.NoError(t, create(absolute.SinusoidalConfig{Dim: 1 << 16, InvFreq: make([]float64, 1<<15)}))
+	fails := kit.Failures(t, x)
+	kit.NoError(t, create(absolute.SinusoidalConfig{Dim: 1 << 16, InvFreq: make([]float64, 1<<15)}))
 	fails(create(absolute.SinusoidalConfig{Dim: 4}), posenc.ErrConfig, "absolute.NewSinusoidal: cfg.InvFreq has 0 elements")
 	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: make([]float64, 1<<15+1)}), posenc.ErrConfig, "cfg.InvFreq")
 	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: -1}), posenc.ErrConfig, "cfg.Axes is -1")
@@ -245,7 +245,7 @@ func TestSinusoidalErrors(t *testing.T) {
 func TestLearnedErrors(t *testing.T) {
 	x, table, ids := make([]float32, 8), make([]float32, 12), []int32{0, 2}
 	add := func(e absolute.Embedding[float32]) error { return absolute.AddEmbeddings(x, 4, e) }
-	fails := testkit.Failures(t, x)
+	fails := kit.Failures(t, x)
 	fails(absolute.AddEmbeddings[float32, float32](x, 0), posenc.ErrShape, "absolute.AddEmbeddings: dim is 0")
 	fails(absolute.AddEmbeddings[float32, float32](x, 3), posenc.ErrLength, "x has 8 elements")
 	fails(add(absolute.Embedding[float32]{table, ids[:1], 0}), posenc.ErrLength, "embeddings[0].IDs has 1 element, want 2")
@@ -301,7 +301,7 @@ func TestPositionsErrors(t *testing.T) {
 	detr := func(mask []bool, options absolute.DETRPositionsOptions) error {
 		return absolute.DETRPositions(x, mask, options)
 	}
-	fails := testkit.Failures(t, x)
+	fails := kit.Failures(t, x)
 	fails(absolute.PaddedPositions(make([]int32, 2), make([]bool, 3), 1), posenc.ErrLength, "absolute.PaddedPositions: positions has 2 elements, want 3")
 	fails(absolute.PaddedPositions(make([]int32, 2), make([]bool, 2), math.MaxInt32-1), posenc.ErrPosition, "padding is")
 	fails(absolute.PaddedPositions(shared, unsafe.Slice((*bool)(unsafe.Pointer(&shared[3])), 4), 1), posenc.ErrOverlap, "positions is sharing memory with mask")

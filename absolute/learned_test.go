@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -34,15 +34,15 @@ type learnedGrid struct {
 }
 
 func loadLearned() (v learnedVectors) {
-	testkit.ReadJSON("testdata/learned/vectors.json", &v)
+	kit.ReadJSON("testdata/learned/vectors.json", &v)
 	return v
 }
 
 // Embeddings have the bits that PyTorch gives them, with the rows that the
 // models look up.
 func TestAddEmbeddingsVectors(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		testkit.EachType(t, testAddEmbeddings[float32], testAddEmbeddings[posenc.Float16], testAddEmbeddings[posenc.BFloat16])
+	kit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		kit.EachType(t, testAddEmbeddings[float32], testAddEmbeddings[posenc.Float16], testAddEmbeddings[posenc.BFloat16])
 	})
 }
 
@@ -54,20 +54,20 @@ func testAddEmbeddings[T posenc.Element](t *testing.T) {
 			continue
 		}
 		count++
-		e := absolute.Embedding[T]{Table: testkit.Hex[T](c.Table), IDs: make([]int32, len(c.Mask))}
+		e := absolute.Embedding[T]{Table: kit.Hex[T](c.Table), IDs: make([]int32, len(c.Mask))}
 		var err error
 		switch c.Model {
 		case "bert", "bart":
-			testkit.CountFrom(e.IDs, 0, 1)
+			kit.CountFrom(e.IDs, 0, 1)
 		case "roberta", "opt":
 			err = absolute.PaddedPositions(e.IDs, c.Mask, 1)
 		}
 		if c.Model == "bart" {
 			e.Offset = 2
 		}
-		x := testkit.Hex[T](c.X)
-		err = errors.Join(err, absolute.AddEmbeddings(x, c.Dim, absolute.Embedding[T]{Table: testkit.Hex[T](c.Types), IDs: c.TypeIDs}, e))
-		if want := testkit.Hex[T](c.Y); err != nil || !slices.Equal(x, want) {
+		x := kit.Hex[T](c.X)
+		err = errors.Join(err, absolute.AddEmbeddings(x, c.Dim, absolute.Embedding[T]{Table: kit.Hex[T](c.Types), IDs: c.TypeIDs}, e))
+		if want := kit.Hex[T](c.Y); err != nil || !slices.Equal(x, want) {
 			t.Errorf("%s: got %v, %v, want %v", c.Model, x, err, want)
 		}
 	}
@@ -78,7 +78,7 @@ func testAddEmbeddings[T posenc.Element](t *testing.T) {
 
 // Rows may be longer than a call of a kernel.
 func TestWideEmbeddings(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	kit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		t.Run("float32", testWideEmbeddings[float32, float32])
 		t.Run("float16", testWideEmbeddings[posenc.Float16, float32])
 		t.Run("of bfloat16", testWideEmbeddings[float32, posenc.BFloat16])
@@ -86,15 +86,15 @@ func TestWideEmbeddings(t *testing.T) {
 }
 
 func testWideEmbeddings[T, W posenc.Element](t *testing.T) {
-	r := testkit.NewRand(91)
+	r := kit.NewRand(91)
 	for _, dim := range []int{kernels.MaxCallElements / 2, kernels.MaxCallElements + 5} {
-		e := absolute.Embedding[W]{Table: testkit.RandomElements[W](r, 2*dim), IDs: []int32{0, -1, 0}, Offset: 1}
-		x := testkit.RandomElements[T](r, len(e.IDs)*dim)
+		e := absolute.Embedding[W]{Table: kit.RandomElements[W](r, 2*dim), IDs: []int32{0, -1, 0}, Offset: 1}
+		x := kit.RandomElements[T](r, len(e.IDs)*dim)
 		want := slices.Clone(x)
 		addEmbeddingsPlain(want, dim, []absolute.Embedding[W]{e, e})
-		testkit.NoError(t, absolute.AddEmbeddings(x, dim, e, e))
-		if i := testkit.FirstDifference(x, want); i >= 0 {
-			t.Fatalf("dim %d: element %d is %v, want %v", dim, i, testkit.Widen(x[i]), testkit.Widen(want[i]))
+		kit.NoError(t, absolute.AddEmbeddings(x, dim, e, e))
+		if i := kit.FirstDifference(x, want); i >= 0 {
+			t.Fatalf("dim %d: element %d is %v, want %v", dim, i, kit.Widen(x[i]), kit.Widen(want[i]))
 		}
 	}
 }
@@ -125,12 +125,12 @@ func TestInterpolateVectors(t *testing.T) {
 			if c.Model == "muse_spark" {
 				o.DstHeight, o.DstWidth = o.DstWidth, o.DstHeight
 			}
-			want, src := testkit.Hex[float32](c.Dst), testkit.Hex[float32](c.Src)
+			want, src := kit.Hex[float32](c.Dst), kit.Hex[float32](c.Src)
 			got := make([]float32, len(want))
 			if i == 0 {
-				testkit.NoError(t, absolute.InterpolateTable(got, src, c.Dim))
+				kit.NoError(t, absolute.InterpolateTable(got, src, c.Dim))
 			} else {
-				testkit.NoError(t, absolute.InterpolateGrid(got, src, o))
+				kit.NoError(t, absolute.InterpolateGrid(got, src, o))
 			}
 			for j := range want {
 				if !known && i == 3 || !(math.Abs(float64(got[j])-float64(want[j])) <= interpolationError) {
@@ -152,7 +152,7 @@ func TestGridWeightsVectors(t *testing.T) {
 			Weights                      []int32 // bits
 		}
 	}
-	testkit.ReadJSON("testdata/learned/weights.json.gz", &v)
+	kit.ReadJSON("testdata/learned/weights.json.gz", &v)
 	if len(v.Weights) != 140 {
 		t.Fatalf("%d vectors, want 140", len(v.Weights))
 	}
@@ -162,7 +162,7 @@ func TestGridWeightsVectors(t *testing.T) {
 				Bilinear: !c.Bicubic, AlignCorners: c.AlignCorners, ZeroPadding: c.Zeros, Float32: true, MergeSize: c.Merge}
 			n := grid[1] * grid[2] * gridTaps(o)
 			indices, weights := make([]int32, n), make([]float32, n)
-			testkit.NoError(t, absolute.GridWeights(indices, weights, o))
+			kit.NoError(t, absolute.GridWeights(indices, weights, o))
 			for range grid[0] {
 				if !slices.Equal(indices, c.Indices[:n]) || !slices.EqualFunc(weights, c.Weights[:n], func(w float32, bits int32) bool { return math.Float32bits(w) == uint32(bits) }) {
 					t.Fatalf("vector %d, %+v: %v by %v, want %v by %v", i, o, indices, weights, c.Indices[:n], c.Weights[:n])
@@ -173,7 +173,7 @@ func TestGridWeightsVectors(t *testing.T) {
 			for j := range table {
 				table[j] = float32(j%7) - 3.3
 			}
-			testkit.NoError(t, absolute.InterpolateGrid(got, table, o))
+			kit.NoError(t, absolute.InterpolateGrid(got, table, o))
 			for p := range got {
 				want := float32(0)
 				for k := p * gridTaps(o); k < (p+1)*gridTaps(o); k++ {
@@ -190,18 +190,18 @@ func TestGridWeightsVectors(t *testing.T) {
 	}
 }
 
-var _ = testkit.Register(testkit.Case{Function: "AddEmbeddings", RoundsTwice: true,
-	Call: func(a *testkit.Arguments) testkit.Call {
+var _ = kit.Register(kit.Case{Function: "AddEmbeddings", RoundsTwice: true,
+	Call: func(a *kit.Arguments) kit.Call {
 		switch a.Below(3) {
 		case 0:
-			return testkit.OfType(a, embeddingsCall[float32, float32], embeddingsCall[posenc.Float16, float32], embeddingsCall[posenc.BFloat16, float32])(a)
+			return kit.OfType(a, embeddingsCall[float32, float32], embeddingsCall[posenc.Float16, float32], embeddingsCall[posenc.BFloat16, float32])(a)
 		case 1:
-			return testkit.OfType(a, embeddingsCall[float32, posenc.Float16], embeddingsCall[posenc.Float16, posenc.Float16], embeddingsCall[posenc.BFloat16, posenc.Float16])(a)
+			return kit.OfType(a, embeddingsCall[float32, posenc.Float16], embeddingsCall[posenc.Float16, posenc.Float16], embeddingsCall[posenc.BFloat16, posenc.Float16])(a)
 		}
-		return testkit.OfType(a, embeddingsCall[float32, posenc.BFloat16], embeddingsCall[posenc.Float16, posenc.BFloat16], embeddingsCall[posenc.BFloat16, posenc.BFloat16])(a)
+		return kit.OfType(a, embeddingsCall[float32, posenc.BFloat16], embeddingsCall[posenc.Float16, posenc.BFloat16], embeddingsCall[posenc.BFloat16, posenc.BFloat16])(a)
 	},
-	Digests: func(add testkit.AddDigest) {
-		add.Pairs("AddEmbeddings", "type", "table", [3][3]func(*testkit.Digest){
+	Digests: func(add kit.AddDigest) {
+		add.Pairs("AddEmbeddings", "type", "table", [3][3]func(*kit.Digest){
 			{digestEmbeddings[float32, float32], digestEmbeddings[float32, posenc.Float16], digestEmbeddings[float32, posenc.BFloat16]},
 			{digestEmbeddings[posenc.Float16, float32], digestEmbeddings[posenc.Float16, posenc.Float16], digestEmbeddings[posenc.Float16, posenc.BFloat16]},
 			{digestEmbeddings[posenc.BFloat16, float32], digestEmbeddings[posenc.BFloat16, posenc.Float16], digestEmbeddings[posenc.BFloat16, posenc.BFloat16]},
@@ -209,13 +209,13 @@ var _ = testkit.Register(testkit.Case{Function: "AddEmbeddings", RoundsTwice: tr
 	},
 })
 
-func embeddingsCall[T, W posenc.Element](a *testkit.Arguments) testkit.Call {
+func embeddingsCall[T, W posenc.Element](a *kit.Arguments) kit.Call {
 	dim, tokens := a.Length(), a.Tokens()
 	if !a.Any() && a.Below(8) == 0 {
 		dim = []int{1023, 1025, 2100}[a.Below(3)] // round the elements that are converted at a time
 		tokens = min(tokens, 5)
 	}
-	x := testkit.Output[T](a, testkit.Small(dim, tokens))
+	x := kit.Output[T](a, kit.Small(dim, tokens))
 	if !a.Any() {
 		tokens = len(x) / dim // fewer where these are too many
 		x = x[:tokens*dim]
@@ -224,7 +224,7 @@ func embeddingsCall[T, W posenc.Element](a *testkit.Arguments) testkit.Call {
 	for i := range embeddings {
 		rows := 1 + a.Below(6)
 		e := &embeddings[i]
-		e.Table, e.IDs = testkit.Slice[W](a, testkit.Small(dim, rows)), testkit.Slice[int32](a, tokens)
+		e.Table, e.IDs = kit.Slice[W](a, kit.Small(dim, rows)), kit.Slice[int32](a, tokens)
 		a.FillIDs(e.IDs, rows)
 		if a.Yes() {
 			e.Offset = a.Number(0, rows)
@@ -235,14 +235,14 @@ func embeddingsCall[T, W posenc.Element](a *testkit.Arguments) testkit.Call {
 			}
 		}
 	}
-	return testkit.Call{
+	return kit.Call{
 		Run:   func() error { return absolute.AddEmbeddings(x, dim, embeddings...) },
 		Right: func() bool { return embeddingsRight(x, dim, embeddings) },
 		Want:  func() { addEmbeddingsPlain(x, dim, embeddings) },
-		Parts: testkit.RowParts([][]T{x}, []int{dim}, tokens, func(x [][]T, tokens []int) error {
+		Parts: kit.RowParts([][]T{x}, []int{dim}, tokens, func(x [][]T, tokens []int) error {
 			part := make([]absolute.Embedding[W], len(embeddings))
 			for i, e := range embeddings {
-				part[i] = absolute.Embedding[W]{Table: e.Table, IDs: testkit.Pick(e.IDs, tokens), Offset: e.Offset}
+				part[i] = absolute.Embedding[W]{Table: e.Table, IDs: kit.Pick(e.IDs, tokens), Offset: e.Offset}
 			}
 			return absolute.AddEmbeddings(x[0], dim, part...)
 		}),
@@ -255,7 +255,7 @@ func embeddingsRight[T, W posenc.Element](x []T, dim int, embeddings []absolute.
 	}
 	for _, e := range embeddings {
 		rows := len(e.Table) / dim
-		if len(e.IDs) != len(x)/dim || len(e.Table)%dim != 0 || testkit.Share(x, e.Table) || testkit.Share(x, e.IDs) || e.Offset < 0 || e.Offset > rows {
+		if len(e.IDs) != len(x)/dim || len(e.Table)%dim != 0 || kit.Share(x, e.Table) || kit.Share(x, e.IDs) || e.Offset < 0 || e.Offset > rows {
 			return false
 		}
 		for _, id := range e.IDs {
@@ -271,50 +271,50 @@ func addEmbeddingsPlain[T, W posenc.Element](x []T, dim int, embeddings []absolu
 	for i := range x {
 		for _, e := range embeddings {
 			row := int(e.IDs[i/dim]) + e.Offset
-			x[i] = testkit.Narrow[T](testkit.Widen(x[i]) + testkit.Widen(e.Table[row*dim+i%dim]))
+			x[i] = kit.Narrow[T](kit.Widen(x[i]) + kit.Widen(e.Table[row*dim+i%dim]))
 		}
 	}
 }
 
-func digestEmbeddings[T, W posenc.Element](d *testkit.Digest) {
+func digestEmbeddings[T, W posenc.Element](d *kit.Digest) {
 	for _, dim := range []int{1, 7, 32, 65} {
 		const rows, tokens = 9, 6
-		x := testkit.DigestElements[T](d, tokens*dim)
+		x := kit.DigestElements[T](d, tokens*dim)
 		d.Must(absolute.AddEmbeddings(x, dim,
-			absolute.Embedding[W]{Table: testkit.DigestElements[W](d, rows*dim), IDs: d.Indices(tokens, rows)},
-			absolute.Embedding[W]{Table: testkit.DigestElements[W](d, rows*dim), IDs: d.Indices(tokens, rows-2), Offset: 2}))
+			absolute.Embedding[W]{Table: kit.DigestElements[W](d, rows*dim), IDs: d.Indices(tokens, rows)},
+			absolute.Embedding[W]{Table: kit.DigestElements[W](d, rows*dim), IDs: d.Indices(tokens, rows-2), Offset: 2}))
 		d.Add(x)
 	}
 }
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "InterpolateTable",
-		Call: func(a *testkit.Arguments) testkit.Call {
+	_ = kit.Register(kit.Case{Function: "InterpolateTable",
+		Call: func(a *kit.Arguments) kit.Call {
 			dim, rows, srcRows := a.Number(1, 9), a.Number(1, 20), a.Number(1, 20)
-			src, dst := testkit.Slice[float32](a, testkit.Small(dim, srcRows)), testkit.Output[float32](a, testkit.Small(dim, rows))
-			return testkit.Call{
+			src, dst := kit.Slice[float32](a, kit.Small(dim, srcRows)), kit.Output[float32](a, kit.Small(dim, rows))
+			return kit.Call{
 				Run: func() error { return absolute.InterpolateTable(dst, src, dim) },
 				Right: func() bool {
-					return dim >= 1 && len(src) > 0 && len(src)%dim == 0 && len(dst) > 0 && len(dst)%dim == 0 && !testkit.Share(dst, src)
+					return dim >= 1 && len(src) > 0 && len(src)%dim == 0 && len(dst) > 0 && len(dst)%dim == 0 && !kit.Share(dst, src)
 				},
 				Want: func() { interpolateTablePlain(dst, src, dim) },
 			}
 		},
-		Digests: func(add testkit.AddDigest) {
-			add("InterpolateTable", func(d *testkit.Digest) {
+		Digests: func(add kit.AddDigest) {
+			add("InterpolateTable", func(d *kit.Digest) {
 				for _, shape := range [][2]int{{7, 19}, {19, 7}, {5, 5}, {1, 3}} {
 					dst := make([]float32, shape[1]*12)
-					d.Must(absolute.InterpolateTable(dst, testkit.DigestNumbers[float32](d, shape[0]*12), 12))
+					d.Must(absolute.InterpolateTable(dst, kit.DigestNumbers[float32](d, shape[0]*12), 12))
 					d.Add(dst)
 				}
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "InterpolateGrid",
-		Call: func(a *testkit.Arguments) testkit.Call {
+	_ = kit.Register(kit.Case{Function: "InterpolateGrid",
+		Call: func(a *kit.Arguments) kit.Call {
 			o := gridOptions(a)
-			src, dst := testkit.Slice[float32](a, testkit.Small(o.Dim, o.SrcHeight, o.SrcWidth)), testkit.Output[float32](a, testkit.Small(o.Dim, o.DstHeight, o.DstWidth))
-			call := testkit.Call{
+			src, dst := kit.Slice[float32](a, kit.Small(o.Dim, o.SrcHeight, o.SrcWidth)), kit.Output[float32](a, kit.Small(o.Dim, o.DstHeight, o.DstWidth))
+			call := kit.Call{
 				Run:       func() error { return absolute.InterpolateGrid(dst, src, o) },
 				Right:     func() bool { return gridRight(dst, src, o) },
 				Allocates: 1 << 16, // the weights
@@ -324,36 +324,36 @@ var (
 			}
 			return call
 		},
-		Digests: func(add testkit.AddDigest) {
-			add("InterpolateGrid", func(d *testkit.Digest) {
+		Digests: func(add kit.AddDigest) {
+			add("InterpolateGrid", func(d *kit.Digest) {
 				digestGrids(d, absolute.InterpolateGridOptions{}, absolute.InterpolateGridOptions{Antialias: true})
 			})
-			add("InterpolateGrid/bilinear", func(d *testkit.Digest) {
+			add("InterpolateGrid/bilinear", func(d *kit.Digest) {
 				digestGrids(d, absolute.InterpolateGridOptions{Bilinear: true}, absolute.InterpolateGridOptions{Bilinear: true, AlignCorners: true},
 					absolute.InterpolateGridOptions{Bilinear: true, ZeroPadding: true})
 			})
-			add("InterpolateGrid/merged", func(d *testkit.Digest) {
+			add("InterpolateGrid/merged", func(d *kit.Digest) {
 				dst := make([]float32, 6*8*3)
-				d.Must(absolute.InterpolateGrid(dst, testkit.DigestNumbers[float32](d, 5*4*3),
+				d.Must(absolute.InterpolateGrid(dst, kit.DigestNumbers[float32](d, 5*4*3),
 					absolute.InterpolateGridOptions{SrcHeight: 5, SrcWidth: 4, DstHeight: 6, DstWidth: 8, Dim: 3, Bilinear: true, AlignCorners: true, MergeSize: 2}))
 				d.Add(dst)
 			})
-			add("InterpolateGrid/float32", func(d *testkit.Digest) {
+			add("InterpolateGrid/float32", func(d *kit.Digest) {
 				digestGrids(d, absolute.InterpolateGridOptions{Float32: true, ZeroPadding: true}, absolute.InterpolateGridOptions{Float32: true, Bilinear: true, AlignCorners: true})
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "GridWeights",
-		Call: func(a *testkit.Arguments) testkit.Call {
+	_ = kit.Register(kit.Case{Function: "GridWeights",
+		Call: func(a *kit.Arguments) kit.Call {
 			o := gridOptions(a)
 			o.Antialias = a.Rarely()
-			taps := testkit.Small(gridTaps(o), o.DstHeight, o.DstWidth)
-			indices, weights := testkit.Output[int32](a, taps), testkit.Output[float32](a, taps)
-			call := testkit.Call{
+			taps := kit.Small(gridTaps(o), o.DstHeight, o.DstWidth)
+			indices, weights := kit.Output[int32](a, taps), kit.Output[float32](a, taps)
+			call := kit.Call{
 				Run: func() error { return absolute.GridWeights(indices, weights, o) },
 				Right: func() bool {
 					return gridOptionsRight(o) && !o.Antialias && float64(o.SrcHeight)*float64(o.SrcWidth) < 1<<31 &&
-						float64(len(indices)) == float64(o.DstHeight)*float64(o.DstWidth)*float64(gridTaps(o)) && len(weights) == len(indices) && !testkit.Share(indices, weights)
+						float64(len(indices)) == float64(o.DstHeight)*float64(o.DstWidth)*float64(gridTaps(o)) && len(weights) == len(indices) && !kit.Share(indices, weights)
 				},
 			}
 			if !o.Float32 {
@@ -361,8 +361,8 @@ var (
 			}
 			return call
 		},
-		Digests: func(add testkit.AddDigest) {
-			add("GridWeights", func(d *testkit.Digest) {
+		Digests: func(add kit.AddDigest) {
+			add("GridWeights", func(d *kit.Digest) {
 				for _, o := range []absolute.InterpolateGridOptions{{}, {Bilinear: true}, {Float32: true}, {Bilinear: true, Float32: true}} {
 					o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth = 9, 4, 5, 7
 					indices, weights := make([]int32, 36*gridTaps(o)), make([]float32, 36*gridTaps(o))
@@ -376,7 +376,7 @@ var (
 )
 
 // gridOptions are sizes and a method, rarely wrong ones.
-func gridOptions(a *testkit.Arguments) absolute.InterpolateGridOptions {
+func gridOptions(a *kit.Arguments) absolute.InterpolateGridOptions {
 	o := absolute.InterpolateGridOptions{DstHeight: a.Number(1, 12), DstWidth: a.Number(1, 12), SrcHeight: a.Number(1, 12), SrcWidth: a.Number(1, 12), Dim: a.Number(1, 5), Antialias: a.Yes()}
 	if !a.Any() && a.Below(16) == 0 { // as long across each other as only antialiasing forbids
 		o = absolute.InterpolateGridOptions{DstHeight: 1, DstWidth: 300, SrcHeight: 300, SrcWidth: 1, Dim: 1}
@@ -394,12 +394,12 @@ func gridOptions(a *testkit.Arguments) absolute.InterpolateGridOptions {
 }
 
 // digestGrids interpolates grids of several shapes.
-func digestGrids(d *testkit.Digest, list ...absolute.InterpolateGridOptions) {
+func digestGrids(d *kit.Digest, list ...absolute.InterpolateGridOptions) {
 	for _, o := range list {
 		for _, shape := range [][4]int{{5, 7, 9, 4}, {9, 4, 5, 7}, {3, 3, 3, 3}, {1, 2, 3, 1}} {
 			o.SrcHeight, o.SrcWidth, o.DstHeight, o.DstWidth, o.Dim = shape[0], shape[1], shape[2], shape[3], 5
 			dst := make([]float32, shape[2]*shape[3]*5)
-			d.Must(absolute.InterpolateGrid(dst, testkit.DigestNumbers[float32](d, shape[0]*shape[1]*5), o))
+			d.Must(absolute.InterpolateGrid(dst, kit.DigestNumbers[float32](d, shape[0]*shape[1]*5), o))
 			d.Add(dst)
 		}
 	}
@@ -425,7 +425,7 @@ func gridOptionsRight(o absolute.InterpolateGridOptions) bool {
 func gridRight(dst, src []float32, o absolute.InterpolateGridOptions) bool {
 	product := func(height, width int) float64 { return float64(height) * float64(width) } // exact
 	dstPatches, srcPatches := product(o.DstHeight, o.DstWidth), product(o.SrcHeight, o.SrcWidth)
-	return gridOptionsRight(o) && o.Dim >= 1 && float64(len(dst)) == dstPatches*float64(o.Dim) && float64(len(src)) == srcPatches*float64(o.Dim) && !testkit.Share(dst, src) &&
+	return gridOptionsRight(o) && o.Dim >= 1 && float64(len(dst)) == dstPatches*float64(o.Dim) && float64(len(src)) == srcPatches*float64(o.Dim) && !kit.Share(dst, src) &&
 		(!o.Antialias || product(max(o.DstHeight, o.SrcHeight), max(o.DstWidth, o.SrcWidth)) <= 64*(dstPatches+srcPatches))
 }
 
@@ -563,20 +563,20 @@ func plainCentre(i, n, m int) (whole int, rest float64) {
 }
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "PaddedPositions",
+	_ = kit.Register(kit.Case{Function: "PaddedPositions",
 		Call: paddedPositionsCall,
-		Digests: func(add testkit.AddDigest) {
-			add("PaddedPositions", func(d *testkit.Digest) {
+		Digests: func(add kit.AddDigest) {
+			add("PaddedPositions", func(d *kit.Digest) {
 				positions := make([]int32, 50)
 				d.Must(absolute.PaddedPositions(positions, digestMask(d, 50), 1))
 				d.Add(positions)
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "DETRPositions",
+	_ = kit.Register(kit.Case{Function: "DETRPositions",
 		Call: detrPositionsCall,
-		Digests: func(add testkit.AddDigest) {
-			add("DETRPositions", func(d *testkit.Digest) {
+		Digests: func(add kit.AddDigest) {
+			add("DETRPositions", func(d *kit.Digest) {
 				for _, scale := range []float64{0, 2 * math.Pi} {
 					for _, offset := range []float64{0, 0.5} {
 						for _, mask := range [][]bool{nil, digestMask(d, 9*13)} {
@@ -591,9 +591,9 @@ var (
 	})
 )
 
-func paddedPositionsCall(a *testkit.Arguments) testkit.Call {
+func paddedPositionsCall(a *kit.Arguments) kit.Call {
 	tokens := a.Tokens()
-	mask, positions := maskOf(a, tokens), testkit.Output[int32](a, tokens)
+	mask, positions := maskOf(a, tokens), kit.Output[int32](a, tokens)
 	padding := int32(a.Number(-1, 2))
 	if a.Below(8) == 0 {
 		padding = math.MaxInt32 - int32(tokens)
@@ -601,10 +601,10 @@ func paddedPositionsCall(a *testkit.Arguments) testkit.Call {
 	if a.Rarely() {
 		padding += int32(a.Below(3))
 	}
-	return testkit.Call{
+	return kit.Call{
 		Run: func() error { return absolute.PaddedPositions(positions, mask, padding) },
 		Right: func() bool {
-			return len(positions) == len(mask) && int64(padding)+int64(len(mask)) <= math.MaxInt32 && !testkit.Share(positions, mask)
+			return len(positions) == len(mask) && int64(padding)+int64(len(mask)) <= math.MaxInt32 && !kit.Share(positions, mask)
 		},
 		Want: func() {
 			for t := range positions {
@@ -621,25 +621,25 @@ func paddedPositionsCall(a *testkit.Arguments) testkit.Call {
 	}
 }
 
-func detrPositionsCall(a *testkit.Arguments) testkit.Call {
+func detrPositionsCall(a *kit.Arguments) kit.Call {
 	o := absolute.DETRPositionsOptions{Height: a.Number(1, 12), Width: a.Number(1, 12)}
 	o.NormalizeTo = []float64{0, 2 * math.Pi, 1, math.MaxFloat32}[a.Below(4)]
 	o.Offset = []float64{0, 0.5, 1, 0.1}[a.Below(4)]
 	if a.Any() {
 		o.NormalizeTo, o.Offset = a.Real(o.NormalizeTo), a.Real(o.Offset)
 	}
-	pixels := testkit.Small(o.Height, o.Width)
+	pixels := kit.Small(o.Height, o.Width)
 	var mask []bool
 	if a.Yes() {
 		mask = maskOf(a, pixels)
 	}
-	positions := testkit.Output[float32](a, 2*pixels)
-	return testkit.Call{
+	positions := kit.Output[float32](a, 2*pixels)
+	return kit.Call{
 		Run: func() error { return absolute.DETRPositions(positions, mask, o) },
 		Right: func() bool {
 			scale := float64(float32(o.NormalizeTo))
 			return o.Height > 0 && o.Height <= 1<<24 && o.Width > 0 && o.Width <= 1<<24 && float64(len(positions)) == 2*float64(o.Height)*float64(o.Width) &&
-				(mask == nil || 2*len(mask) == len(positions)) && !testkit.Share(positions, mask) &&
+				(mask == nil || 2*len(mask) == len(positions)) && !kit.Share(positions, mask) &&
 				(o.NormalizeTo == 0 || scale > 0 && scale <= math.MaxFloat32) && o.Offset >= 0 && o.Offset <= 1
 		},
 		Want: func() {
@@ -678,7 +678,7 @@ func plainDETRPosition(mask []bool, o absolute.DETRPositionsOptions, i int) floa
 }
 
 // digestMask returns n truths, most of them true.
-func digestMask(d *testkit.Digest, n int) []bool {
+func digestMask(d *kit.Digest, n int) []bool {
 	mask := make([]bool, n)
 	for i := range mask {
 		mask[i] = d.Below(4) > 0

@@ -9,79 +9,79 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "NewSinusoidal",
-		Call: func(a *testkit.Arguments) testkit.Call {
+	_ = kit.Register(kit.Case{Function: "NewSinusoidal",
+		Call: func(a *kit.Arguments) kit.Call {
 			cfg := configOf(a, math.MaxInt)
-			return testkit.Call{
-				Run:       func() error { return testkit.Made(absolute.NewSinusoidal(cfg)) },
+			return kit.Call{
+				Run:       func() error { return kit.Made(absolute.NewSinusoidal(cfg)) },
 				Right:     func() bool { return configRight(cfg) },
-				Allocates: testkit.Constructed,
+				Allocates: kit.Constructed,
 			}
 		},
-		Digests: func(add testkit.AddDigest) {
-			add("NewSinusoidal", func(d *testkit.Digest) {
+		Digests: func(add kit.AddDigest) {
+			add("NewSinusoidal", func(d *kit.Digest) {
 				for order := range absolute.CosThenSin + 1 {
 					digestEncoding(d, digestSinusoidal(d, order))
 				}
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "SinusoidalRows", NonTemporal: true,
-		Call: func(a *testkit.Arguments) testkit.Call {
+	_ = kit.Register(kit.Case{Function: "SinusoidalRows", NonTemporal: true,
+		Call: func(a *kit.Arguments) kit.Call {
 			if a.Yes() {
-				return testkit.OfType(a, rowsCall[float32, int32], rowsCall[posenc.Float16, int32], rowsCall[posenc.BFloat16, int32])(a)
+				return kit.OfType(a, rowsCall[float32, int32], rowsCall[posenc.Float16, int32], rowsCall[posenc.BFloat16, int32])(a)
 			}
-			return testkit.OfType(a, rowsCall[float32, float32], rowsCall[posenc.Float16, float32], rowsCall[posenc.BFloat16, float32])(a)
+			return kit.OfType(a, rowsCall[float32, float32], rowsCall[posenc.Float16, float32], rowsCall[posenc.BFloat16, float32])(a)
 		},
-		Digests: func(add testkit.AddDigest) {
+		Digests: func(add kit.AddDigest) {
 			add.Types("SinusoidalRows/positions=int32", digestRows(absolute.SinusoidalRows[float32, int32]), digestRows(absolute.SinusoidalRows[posenc.Float16, int32]), digestRows(absolute.SinusoidalRows[posenc.BFloat16, int32]))
 			add.Types("SinusoidalRows/positions=float32", digestRows(absolute.SinusoidalRows[float32, float32]), digestRows(absolute.SinusoidalRows[posenc.Float16, float32]), digestRows(absolute.SinusoidalRows[posenc.BFloat16, float32]))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "AddSinusoidal",
-		Call: func(a *testkit.Arguments) testkit.Call {
+	_ = kit.Register(kit.Case{Function: "AddSinusoidal",
+		Call: func(a *kit.Arguments) kit.Call {
 			if a.Yes() {
-				return testkit.OfType(a, addCall[float32, int32], addCall[posenc.Float16, int32], addCall[posenc.BFloat16, int32])(a)
+				return kit.OfType(a, addCall[float32, int32], addCall[posenc.Float16, int32], addCall[posenc.BFloat16, int32])(a)
 			}
-			return testkit.OfType(a, addCall[float32, float32], addCall[posenc.Float16, float32], addCall[posenc.BFloat16, float32])(a)
+			return kit.OfType(a, addCall[float32, float32], addCall[posenc.Float16, float32], addCall[posenc.BFloat16, float32])(a)
 		},
-		Digests: func(add testkit.AddDigest) {
+		Digests: func(add kit.AddDigest) {
 			add.Types("AddSinusoidal/positions=int32", digestRows(adding[float32, int32]), digestRows(adding[posenc.Float16, int32]), digestRows(adding[posenc.BFloat16, int32]))
 			add.Types("AddSinusoidal/positions=float32", digestRows(adding[float32, float32]), digestRows(adding[posenc.Float16, float32]), digestRows(adding[posenc.BFloat16, float32]))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "SinusoidalRows64",
-		Call: func(a *testkit.Arguments) testkit.Call {
+	_ = kit.Register(kit.Case{Function: "SinusoidalRows64",
+		Call: func(a *kit.Arguments) kit.Call {
 			if a.Yes() {
 				return rows64Call[int32](a)
 			}
 			return rows64Call[float32](a)
 		},
-		Digests: func(add testkit.AddDigest) {
-			zeros := func(_ *testkit.Digest, n int) []float64 { return make([]float64, n) }
+		Digests: func(add kit.AddDigest) {
+			zeros := func(_ *kit.Digest, n int) []float64 { return make([]float64, n) }
 			add("SinusoidalRows64/positions=int32", digestTokens([]int{3}, zeros, absolute.SinusoidalRows64[int32]))
 			add("SinusoidalRows64/positions=float32", digestTokens([]int{3}, zeros, absolute.SinusoidalRows64[float32]))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "Sinusoidal.Shift",
+	_ = kit.Register(kit.Case{Function: "Sinusoidal.Shift",
 		Call:    shiftCall,
 		OnStack: func() error { return errors.Join(callsOnStack[float32](), callsOnStack[posenc.BFloat16]()) },
 		Long:    longCalls,
-		Digests: func(add testkit.AddDigest) {
-			add("Sinusoidal.Shift", digestTokens([]int{12}, testkit.DigestElements[float32], func(rows []float32, s *absolute.Sinusoidal, deltas []int32) error {
+		Digests: func(add kit.AddDigest) {
+			add("Sinusoidal.Shift", digestTokens([]int{12}, kit.DigestElements[float32], func(rows []float32, s *absolute.Sinusoidal, deltas []int32) error {
 				return s.Shift(rows, deltas)
 			}))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "Sinusoidal.ShiftMatrix",
+	_ = kit.Register(kit.Case{Function: "Sinusoidal.ShiftMatrix",
 		Call: shiftMatrixCall,
-		Digests: func(add testkit.AddDigest) {
-			add("Sinusoidal.ShiftMatrix", func(d *testkit.Digest) {
+		Digests: func(add kit.AddDigest) {
+			add("Sinusoidal.ShiftMatrix", func(d *kit.Digest) {
 				for order := range absolute.CosThenSin + 1 {
 					e := digestSinusoidal(d, order)
 					matrix := make([]float32, e.cfg.Dim*e.cfg.Dim)
@@ -175,10 +175,10 @@ func plainPlaces(order absolute.SinusoidalOrder, n, k int) (sin, cos int) {
 
 // tokensCall is a call of write for the rows of tokens. want does it to one of them, at a position
 // on each axis.
-func tokensCall[X any, P absolute.Position](a *testkit.Arguments, e *encoding, right bool, write func(rows []X, positions []P) error, want func(row []X, at []float64)) testkit.Call {
+func tokensCall[X any, P absolute.Position](a *kit.Arguments, e *encoding, right bool, write func(rows []X, positions []P) error, want func(row []X, at []float64)) kit.Call {
 	positions, tokens := positionsOf[P](a, e)
-	rows := testkit.Output[X](a, e.rowElements(a, tokens))
-	return testkit.Call{
+	rows := kit.Output[X](a, e.rowElements(a, tokens))
+	return kit.Call{
 		Run:   func() error { return write(rows, positions) },
 		Right: func() bool { return right && rowsRight(e, rows, positions) },
 		Want: func() {
@@ -186,23 +186,23 @@ func tokensCall[X any, P absolute.Position](a *testkit.Arguments, e *encoding, r
 				want(rows[t*e.cfg.Dim:][:e.cfg.Dim], positionOf(e, positions, t))
 			}
 		},
-		Parts: testkit.RowParts([][]X{rows}, []int{e.cfg.Dim}, tokens, func(x [][]X, tokens []int) error {
-			return write(x[0], testkit.PickAxes(positions, e.cfg.Axes, tokens))
+		Parts: kit.RowParts([][]X{rows}, []int{e.cfg.Dim}, tokens, func(x [][]X, tokens []int) error {
+			return write(x[0], kit.PickAxes(positions, e.cfg.Axes, tokens))
 		}),
 	}
 }
 
-func rowsCall[T posenc.Element, P absolute.Position](a *testkit.Arguments) testkit.Call {
+func rowsCall[T posenc.Element, P absolute.Position](a *kit.Arguments) kit.Call {
 	e := encodingOf(a, math.MaxInt)
 	write := func(dst []T, positions []P) error { return absolute.SinusoidalRows(dst, e.Sinusoidal, positions) }
 	return tokensCall(a, &e, true, write, func(row []T, at []float64) {
 		for i, v := range plainRow(e.cfg, at) {
-			row[i] = testkit.Narrow[T](v)
+			row[i] = kit.Narrow[T](v)
 		}
 	})
 }
 
-func addCall[T posenc.Element, P absolute.Position](a *testkit.Arguments) testkit.Call {
+func addCall[T posenc.Element, P absolute.Position](a *kit.Arguments) kit.Call {
 	e := encodingOf(a, math.MaxInt)
 	scale := []float32{1, 22.627417, -0.3, 0}[a.Below(4)]
 	if a.Any() {
@@ -211,12 +211,12 @@ func addCall[T posenc.Element, P absolute.Position](a *testkit.Arguments) testki
 	write := func(x []T, positions []P) error { return absolute.AddSinusoidal(x, e.Sinusoidal, positions, scale) }
 	return tokensCall(a, &e, math.Abs(float64(scale)) <= math.MaxFloat32, write, func(row []T, at []float64) {
 		for i, v := range plainRow(e.cfg, at) {
-			row[i] = testkit.Narrow[T](float32(testkit.Widen(row[i])*scale) + v)
+			row[i] = kit.Narrow[T](float32(kit.Widen(row[i])*scale) + v)
 		}
 	})
 }
 
-func rows64Call[P absolute.Position](a *testkit.Arguments) testkit.Call {
+func rows64Call[P absolute.Position](a *kit.Arguments) kit.Call {
 	e := encodingOf(a, 9)
 	write := func(dst []float64, positions []P) error {
 		return absolute.SinusoidalRows64(dst, e.Sinusoidal, positions)
@@ -246,7 +246,7 @@ func (e *encoding) complete() bool { return e.cfg.Dim >= 2*e.cfg.Axes*len(e.cfg.
 
 // completed returns an encoding that is complete; where any arguments are wanted also
 // another.
-func completed(a *testkit.Arguments, most int) encoding {
+func completed(a *kit.Arguments, most int) encoding {
 	for {
 		if e := encodingOf(a, most); a.Any() || e.complete() {
 			return e
@@ -268,7 +268,7 @@ func (e *encoding) eachPair(deltas []float64, f func(sin, cos int, sinDelta, cos
 	}
 }
 
-func shiftCall(a *testkit.Arguments) testkit.Call {
+func shiftCall(a *kit.Arguments) kit.Call {
 	e := completed(a, math.MaxInt)
 	shift := func(rows []float32, deltas []int32) error { return e.Shift(rows, deltas) }
 	return tokensCall(a, &e, e.complete(), shift, func(row []float32, by []float64) {
@@ -278,16 +278,16 @@ func shiftCall(a *testkit.Arguments) testkit.Call {
 	})
 }
 
-func shiftMatrixCall(a *testkit.Arguments) testkit.Call {
+func shiftMatrixCall(a *kit.Arguments) kit.Call {
 	e := completed(a, 9)
-	deltas := testkit.Slice[int32](a, e.cfg.Axes)
+	deltas := kit.Slice[int32](a, e.cfg.Axes)
 	a.FillPositions(deltas)
 	dim := e.cfg.Dim
-	matrix := testkit.Output[float32](a, e.rowElements(a, dim))
-	return testkit.Call{
+	matrix := kit.Output[float32](a, e.rowElements(a, dim))
+	return kit.Call{
 		Run: func() error { return e.ShiftMatrix(matrix, deltas) },
 		Right: func() bool {
-			return len(deltas) == e.cfg.Axes && len(matrix) == dim*dim && e.complete() && !testkit.Share(matrix, deltas) && rowsRight(&e, make([]byte, dim), deltas)
+			return len(deltas) == e.cfg.Axes && len(matrix) == dim*dim && e.complete() && !kit.Share(matrix, deltas) && rowsRight(&e, make([]byte, dim), deltas)
 		},
 		Want: func() {
 			at := positionOf(&e, deltas, 0)
@@ -303,7 +303,7 @@ func shiftMatrixCall(a *testkit.Arguments) testkit.Call {
 // Inputs of digests.
 
 // digestSinusoidal returns an encoding with all that a configuration may have.
-func digestSinusoidal(d *testkit.Digest, order absolute.SinusoidalOrder) encoding {
+func digestSinusoidal(d *kit.Digest, order absolute.SinusoidalOrder) encoding {
 	padding := int32(1)
 	axes, pairs := 1+int(order)%2, 21
 	cfg := absolute.SinusoidalConfig{Dim: 2*axes*pairs + int(order), InvFreq: make([]float64, pairs), Order: order, Axes: axes, Padding: &padding}
@@ -322,21 +322,21 @@ func adding[T posenc.Element, P absolute.Position](x []T, s *absolute.Sinusoidal
 	return absolute.AddSinusoidal(x, s, positions, 22.627416)
 }
 
-func digestPositions[P absolute.Position](d *testkit.Digest, n int) []P {
+func digestPositions[P absolute.Position](d *kit.Digest, n int) []P {
 	var list any = d.Positions(n)
 	if _, ok := any(*new(P)).(float32); ok {
-		list = append(testkit.DigestNumbers[float32](d, n-1), 1)
+		list = append(kit.DigestNumbers[float32](d, n-1), 1)
 	}
 	return list.([]P)
 }
 
 // digestRows writes rows to elements, or adds them.
-func digestRows[T posenc.Element, P absolute.Position](write func([]T, *absolute.Sinusoidal, []P) error) func(*testkit.Digest) {
-	return digestTokens([]int{1, 40}, testkit.DigestElements[T], write)
+func digestRows[T posenc.Element, P absolute.Position](write func([]T, *absolute.Sinusoidal, []P) error) func(*kit.Digest) {
+	return digestTokens([]int{1, 40}, kit.DigestElements[T], write)
 }
 
-func digestTokens[X any, P absolute.Position](counts []int, fill func(*testkit.Digest, int) []X, write func([]X, *absolute.Sinusoidal, []P) error) func(*testkit.Digest) {
-	return func(d *testkit.Digest) {
+func digestTokens[X any, P absolute.Position](counts []int, fill func(*kit.Digest, int) []X, write func([]X, *absolute.Sinusoidal, []P) error) func(*kit.Digest) {
+	return func(d *kit.Digest) {
 		for order := range absolute.CosThenSin + 1 {
 			e := digestSinusoidal(d, order)
 			for _, tokens := range counts {
@@ -349,9 +349,9 @@ func digestTokens[X any, P absolute.Position](counts []int, fill func(*testkit.D
 }
 
 // digestEncoding writes the rows of an encoding.
-func digestEncoding(d *testkit.Digest, e encoding) {
+func digestEncoding(d *kit.Digest, e encoding) {
 	positions := make([]int32, 20*e.cfg.Axes)
-	testkit.CountFrom(positions, -1, 1)
+	kit.CountFrom(positions, -1, 1)
 	rows := make([]float32, 20*e.cfg.Dim)
 	d.Must(absolute.SinusoidalRows(rows, e.Sinusoidal, positions))
 	d.Add(rows)
@@ -359,20 +359,20 @@ func digestEncoding(d *testkit.Digest, e encoding) {
 
 // Rows of as many frequencies as there may be.
 func TestWideRows(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
+	kit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
 		for order := range absolute.CosThenSin + 1 {
-			cfg := absolute.SinusoidalConfig{Dim: 1 << 16, InvFreq: testkit.LadderOf(1 << 15), Order: order, Axes: 1}
+			cfg := absolute.SinusoidalConfig{Dim: 1 << 16, InvFreq: kit.LadderOf(1 << 15), Order: order, Axes: 1}
 			s, positions := must(absolute.NewSinusoidal(cfg)), []int32{3, 4, 5, 6, 7}
 			var want []float32
 			for _, p := range positions {
 				want = append(want, plainRow(cfg, []float64{float64(p)})...)
 			}
 			rows, added, shifted, halves := make([]float32, len(want)), make([]float32, len(want)), make([]float32, len(want)), make([]posenc.BFloat16, len(want))
-			testkit.NoError(t, absolute.SinusoidalRows(rows, s, positions), absolute.AddSinusoidal(added, s, positions, 1), absolute.SinusoidalRows(halves, s, positions),
+			kit.NoError(t, absolute.SinusoidalRows(rows, s, positions), absolute.AddSinusoidal(added, s, positions, 1), absolute.SinusoidalRows(halves, s, positions),
 				absolute.SinusoidalRows(shifted, s, make([]int32, 5)), s.Shift(shifted, positions))
 			for i, w := range want {
-				if rows[i] != w || added[i] != w || shifted[i] != w || halves[i] != testkit.Narrow[posenc.BFloat16](w) {
-					t.Fatalf("order %d: element %d is %v, %v added, %v shifted, %v in bfloat16, want %v", order, i, rows[i], added[i], shifted[i], testkit.Widen(halves[i]), w)
+				if rows[i] != w || added[i] != w || shifted[i] != w || halves[i] != kit.Narrow[posenc.BFloat16](w) {
+					t.Fatalf("order %d: element %d is %v, %v added, %v shifted, %v in bfloat16, want %v", order, i, rows[i], added[i], shifted[i], kit.Widen(halves[i]), w)
 				}
 			}
 		}
@@ -387,13 +387,13 @@ const shiftBound = 0x1p-22
 
 // A shifted row is near the row at the new position, and so is its product with the matrix.
 func TestSinusoidalShift(t *testing.T) {
-	r, padding := testkit.NewRand(81), int32(math.MaxInt32)
-	for range testkit.Rounds(300) {
+	r, padding := kit.NewRand(81), int32(math.MaxInt32)
+	for range kit.Rounds(300) {
 		cfg := absolute.SinusoidalConfig{InvFreq: make([]float64, 1+r.IntN(150)), Order: absolute.SinusoidalOrder(r.IntN(3)), Axes: 1 + r.IntN(3)}
 		for i := range cfg.InvFreq {
 			cfg.InvFreq[i] = math.Exp2(-20 * r.Float64())
 		}
-		cfg.Dim = 2*cfg.Axes*len(cfg.InvFreq) + testkit.OneOf(r, []int{0, 1, 5})
+		cfg.Dim = 2*cfg.Axes*len(cfg.InvFreq) + kit.OneOf(r, []int{0, 1, 5})
 		from, deltas, to := make([]int32, cfg.Axes), make([]int32, cfg.Axes), make([]int32, cfg.Axes)
 		for i := range from {
 			from[i], deltas[i] = int32(r.IntN(1<<30)-1<<29)>>r.IntN(30), int32(r.IntN(1<<30)-1<<29)>>r.IntN(30)
@@ -402,11 +402,11 @@ func TestSinusoidalShift(t *testing.T) {
 		if cfg.Padding = &padding; r.IntN(8) == 0 {
 			from[0], deltas[0], to[0] = padding, 0, padding // zeros stay zeros
 		}
-		s := testkit.Must(absolute.NewSinusoidal(cfg))
+		s := kit.Must(absolute.NewSinusoidal(cfg))
 		row, want, matrix := make([]float32, cfg.Dim), make([]float32, cfg.Dim), make([]float32, cfg.Dim*cfg.Dim)
-		testkit.NoError(t, absolute.SinusoidalRows(row, s, from), absolute.SinusoidalRows(want, s, to), s.ShiftMatrix(matrix, deltas))
+		kit.NoError(t, absolute.SinusoidalRows(row, s, from), absolute.SinusoidalRows(want, s, to), s.ShiftMatrix(matrix, deltas))
 		shifted := slices.Clone(row)
-		testkit.NoError(t, s.Shift(shifted, deltas))
+		kit.NoError(t, s.Shift(shifted, deltas))
 		for i, w := range want { // want is within 2^-25 itself, which the bound has to spare
 			product := 0.0
 			for j, m := range matrix[i*cfg.Dim:][:cfg.Dim] {

@@ -13,8 +13,8 @@ import (
 	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/measure"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
+	"github.com/go-posenc/posenc/internal/test/measure"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -209,8 +209,8 @@ var _ = func() (none struct{}) {
 }()
 
 func (m *model) register() {
-	testkit.Register(testkit.Case{Function: m.name,
-		Call: func(a *testkit.Arguments) testkit.Call {
+	kit.Register(kit.Case{Function: m.name,
+		Call: func(a *kit.Arguments) kit.Call {
 			p := m.usual
 			p.dim, p.flag = m.unit*a.Number((m.least+m.unit-1)/m.unit, 300/m.unit), a.Yes()
 			if p.axes > 0 {
@@ -225,10 +225,10 @@ func (m *model) register() {
 				positions[i] = int32(a.R.IntN(1000)) >> a.R.IntN(10)
 			}
 			var made *absolute.Sinusoidal
-			return testkit.Call{
+			return kit.Call{
 				Run: func() (err error) {
 					made, err = m.make(p)
-					return testkit.Made(made, err)
+					return kit.Made(made, err)
 				},
 				Want: func() {
 					rows := m.describe(p)
@@ -238,12 +238,12 @@ func (m *model) register() {
 					rows := m.describe(p)
 					return rows.right && !rows.outOfRange()
 				},
-				Allocates: testkit.Constructed,
+				Allocates: kit.Constructed,
 			}
 		},
-		Digests: func(add testkit.AddDigest) {
+		Digests: func(add kit.AddDigest) {
 			for label, p := range m.digests {
-				add(label, func(d *testkit.Digest) {
+				add(label, func(d *kit.Digest) {
 					s, err := m.make(p)
 					d.Must(err)
 					rows := m.describe(p)
@@ -310,7 +310,7 @@ func (c *sinusoidalCase) make(t *testing.T) *absolute.Sinusoidal {
 	case "detr":
 		p.dim, p.y = c.Dim/2, 10000
 	}
-	return testkit.Must(models[i].make(p))
+	return kit.Must(models[i].make(p))
 }
 
 // Every row has the bits of the formula, and comes as near to what the model's
@@ -318,8 +318,8 @@ func (c *sinusoidalCase) make(t *testing.T) *absolute.Sinusoidal {
 func TestSinusoidalVectors(t *testing.T) {
 	models := map[string]bool{}
 	var file struct{ Cases []*sinusoidalCase }
-	testkit.ReadJSON("testdata/sinusoidal/vectors.json", &file)
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	kit.ReadJSON("testdata/sinusoidal/vectors.json", &file)
+	kit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for i, c := range file.Cases {
 			models[c.Model] = true
 			t.Run(fmt.Sprintf("case=%d-%s-%d", i, c.Model, c.Dim), func(t *testing.T) { c.check(t) })
@@ -332,7 +332,7 @@ func TestSinusoidalVectors(t *testing.T) {
 
 func (c *sinusoidalCase) check(t *testing.T) {
 	s := c.make(t)
-	for k, want := range testkit.Hex[float64](c.InvFreq...) {
+	for k, want := range kit.Hex[float64](c.InvFreq...) {
 		if got := absolute.InvFreq(s)[k]; math.Float64bits(got) != math.Float64bits(want) {
 			t.Fatalf("frequency %d is %x, want %x", k, got, want)
 		}
@@ -358,7 +358,7 @@ func (c *sinusoidalCase) check(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := testkit.Hex[float32](c.Exact)
+	want := kit.Hex[float32](c.Exact)
 	if len(want) != len(rows) {
 		t.Fatalf("%d elements, want %d", len(rows), len(want))
 	}
@@ -374,7 +374,7 @@ func (c *sinusoidalCase) check(t *testing.T) {
 			t.Errorf("element %d of row %d is %v, and %v in MAE", i%c.Dim, i/c.Dim, rows64[i], c.Reference[i])
 		}
 	}
-	for i, w := range testkit.Hex[float64](c.Exact64) {
+	for i, w := range kit.Hex[float64](c.Exact64) {
 		if want := w * float64(scaling); rows64[i] != want {
 			t.Errorf("element %d of row %d is %x in float64, want %x", i%c.Dim, i/c.Dim, rows64[i], want)
 		}
@@ -393,8 +393,8 @@ func (c *sinusoidalCase) check(t *testing.T) {
 		}
 	}
 	got := make([]float32, 2*height*width)
-	testkit.NoError(t, absolute.DETRPositions(got, mask, absolute.DETRPositionsOptions{Height: height, Width: width, NormalizeTo: c.Arguments.Scale, Offset: c.Arguments.Offset}))
-	if !testkit.SameBits(got, fractions) {
+	kit.NoError(t, absolute.DETRPositions(got, mask, absolute.DETRPositionsOptions{Height: height, Width: width, NormalizeTo: c.Arguments.Scale, Offset: c.Arguments.Offset}))
+	if !kit.SameBits(got, fractions) {
 		t.Errorf("positions %v, want %v", got, fractions)
 	}
 }
@@ -405,10 +405,10 @@ func (c *sinusoidalCase) check(t *testing.T) {
 // 64 KB, 4 MB and 64 MB of embeddings.
 func BenchmarkSinusoidal(b *testing.B) {
 	const dim = 512
-	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
+	rotary := kit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit})
 	for _, tokens := range []int{32, 2048, 32768} {
-		positions := testkit.Sequence(tokens)
-		x, table, cos, sin := testkit.Aligned(tokens*dim), testkit.Aligned(tokens*dim), testkit.Aligned(tokens*dim/2), testkit.Aligned(tokens*dim/2)
+		positions := kit.Sequence(tokens)
+		x, table, cos, sin := kit.Aligned(tokens*dim), kit.Aligned(tokens*dim), kit.Aligned(tokens*dim/2), kit.Aligned(tokens*dim/2)
 		cosSin := func() { rotary.CosSin(cos, sin, positions) }
 		addTable := func() {
 			for i := 0; i < len(x); i += kernels.MaxCallElements {
@@ -418,10 +418,10 @@ func BenchmarkSinusoidal(b *testing.B) {
 		}
 		run := func(operation, unit string, work, rival func()) {
 			b.Run(fmt.Sprintf("tokens=%d/dim=%d/operation=%s", tokens, dim, operation), func(b *testing.B) {
-				testkit.BenchmarkEach(b, func(b *testing.B) { measure.Against(b, unit, work, rival) })
+				kit.BenchmarkEach(b, func(b *testing.B) { measure.Against(b, unit, work, rival) })
 			})
 		}
-		for order, s := range map[string]*absolute.Sinusoidal{"interleaved": testkit.Must(absolute.Vaswani(dim)), "halves": testkit.Must(absolute.Marian(dim))} {
+		for order, s := range map[string]*absolute.Sinusoidal{"interleaved": kit.Must(absolute.Vaswani(dim)), "halves": kit.Must(absolute.Marian(dim))} {
 			run("rows-"+order, "of-cos-sin", func() { absolute.SinusoidalRows(x, s, positions) }, cosSin)
 			run("add-"+order, "of-table", func() { absolute.AddSinusoidal(x, s, positions, 0.5) }, addTable)
 		}

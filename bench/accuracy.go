@@ -11,7 +11,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/peers"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
 )
 
 // curve is the largest error of one kind of angles in each octave of positions.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/measure"
+	"github.com/go-posenc/posenc/internal/test/measure"
 )
 
 func boundName(operation, by string, bytes int) string {

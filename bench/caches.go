@@ -12,7 +12,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/peers"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/measure"
+	"github.com/go-posenc/posenc/internal/test/measure"
 )
 
 // pageTokens are the tokens of a page of a cache, as in OpenVINO.

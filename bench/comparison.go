@@ -9,7 +9,7 @@ import (
 	"github.com/go-posenc/posenc/bench/peers"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/measure"
+	"github.com/go-posenc/posenc/internal/test/measure"
 	"github.com/go-posenc/posenc/kernels"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/measure"
+	"github.com/go-posenc/posenc/internal/test/measure"
 )
 
 // shared is work that is cut into equal ranges of tokens, one per goroutine. The

@@ -7,20 +7,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-posenc/posenc/internal/cpuinfo"
+	"github.com/go-posenc/posenc/internal/test/cpuname"
 )
 
 // machine is what a figure has to be published with.
 type machine struct {
 	cpu, system, goVersion, commit, date, command string
 	cores                                         int
-	caches                                        []cpuinfo.Cache // of data, those that are known
+	caches                                        []cpuname.Cache // of data, those that are known
 }
 
 func thisMachine(command string) machine {
 	return machine{
-		cpu: cpuinfo.Name(), system: runtime.GOOS + "/" + runtime.GOARCH, goVersion: runtime.Version(),
-		commit: commit(), date: time.Now().UTC().Format(time.DateOnly), command: command, cores: runtime.NumCPU(), caches: cpuinfo.Caches(),
+		cpu: cpuname.Name(), system: runtime.GOOS + "/" + runtime.GOARCH, goVersion: runtime.Version(),
+		commit: commit(), date: time.Now().UTC().Format(time.DateOnly), command: command, cores: runtime.NumCPU(), caches: cpuname.Caches(),
 	}
 }
 

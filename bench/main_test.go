@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/cpuinfo"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/cpuname"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // The runner starts itself, which here is the test.
@@ -27,16 +27,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func quiet() *progress { return newProgress(testkit.Must(os.OpenFile(os.DevNull, os.O_WRONLY, 0))) }
+func quiet() *progress { return newProgress(kit.Must(os.OpenFile(os.DevNull, os.O_WRONLY, 0))) }
 
 func TestRunWritesEverything(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "a", "b")
-	testkit.NoError(t, run(shortened, thisMachine("go test"), directory, quiet()))
+	kit.NoError(t, run(shortened, thisMachine("go test"), directory, quiet()))
 	var names []string
 	contents := map[string][]byte{}
-	for _, e := range testkit.Must(os.ReadDir(directory)) {
+	for _, e := range kit.Must(os.ReadDir(directory)) {
 		names = append(names, e.Name())
-		contents[e.Name()] = testkit.Must(os.ReadFile(filepath.Join(directory, e.Name())))
+		contents[e.Name()] = kit.Must(os.ReadFile(filepath.Join(directory, e.Name())))
 	}
 	want := []string{"accuracy.png", "costs.png", "goroutines.png", "implementations.png", "peers.png", "raw.txt", "report.md"}
 	if !slices.Equal(names, want) {
@@ -65,9 +65,9 @@ func TestRunWritesEverything(t *testing.T) {
 	}
 
 	// Every case has as many samples as it should, and no other names occur.
-	r := testkit.Must(parse(string(contents["raw.txt"])))
+	r := kit.Must(parse(string(contents["raw.txt"])))
 	cases := append(soloCases(shortened, true), goroutineCases(shortened)...)
-	list := testkit.Must(implementations())
+	list := kit.Must(implementations())
 	if !slices.Contains(list, posenc.Implementation()) {
 		t.Errorf("implementations %q, with %s here", list, posenc.Implementation())
 	}
@@ -112,8 +112,8 @@ func checkTables(t *testing.T, text string) {
 
 func TestCaches(t *testing.T) {
 	directory := t.TempDir()
-	testkit.NoError(t, runCaches(cachedShort, "q8_0,iq4_nl,openvino-u8", thisMachine("go test"), directory, quiet()))
-	text := string(testkit.ReadGolden(filepath.Join(directory, "caches.md")))
+	kit.NoError(t, runCaches(cachedShort, "q8_0,iq4_nl,openvino-u8", thisMachine("go test"), directory, quiet()))
+	text := string(kit.ReadGolden(filepath.Join(directory, "caches.md")))
 	checkTables(t, text)
 	for _, row := range []string{"| q8_0 |", "| iq4_nl |", "| openvino-u8 |"} {
 		if n := strings.Count(text, row); n != 3 {
@@ -129,7 +129,7 @@ func TestCaches(t *testing.T) {
 			t.Errorf("two cases share the name %s", c.Name)
 		}
 		names[c.Name] = true
-		testkit.NoError(t, c.Run())
+		kit.NoError(t, c.Run())
 	}
 }
 
@@ -196,15 +196,15 @@ func TestPosencAsPeers(t *testing.T) {
 	const heads = 3
 	positions := []int32{0, 1, 4321, math.MaxInt32}
 	for _, layout := range layouts {
-		rotary := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Layout: layout}))
+		rotary := kit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Layout: layout}))
 		x := make([]float32, len(positions)*heads*headDim)
 		for i := range x {
 			x[i] = float32(i%29) - 14.3
 		}
 		want := slices.Clone(x)
-		testkit.NoError(t, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: heads}))
+		kit.NoError(t, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: heads}))
 		cos, sin := make([]float32, len(positions)*pairs), make([]float32, len(positions)*pairs)
-		testkit.NoError(t, rotary.CosSin(cos, sin, positions))
+		kit.NoError(t, rotary.CosSin(cos, sin, positions))
 		ran := 0
 		for _, p := range all {
 			got := slices.Clone(x)
@@ -236,7 +236,7 @@ func TestMachine(t *testing.T) {
 	if m := thisMachine("x"); m.cpu == "" || m.cores < 1 || m.commit == "" || m.slug() == "" {
 		t.Errorf("machine %+v", m)
 	}
-	if got := (machine{caches: []cpuinfo.Cache{{Level: 1, Bytes: 64 << 10}, {Level: 3, Bytes: 32 << 20}}}).cacheList(); got != "L1 64 KiB, L3 32 MiB" {
+	if got := (machine{caches: []cpuname.Cache{{Level: 1, Bytes: 64 << 10}, {Level: 3, Bytes: 32 << 20}}}).cacheList(); got != "L1 64 KiB, L3 32 MiB" {
 		t.Errorf("caches %q", got)
 	}
 }
@@ -280,19 +280,19 @@ func TestCommand(t *testing.T) {
 // The chart and the tables of the documents are those of the results: nobody has
 // written a figure into them.
 func TestFigures(t *testing.T) {
-	list := testkit.Must(publishedMachines(resultsDirectory))
-	document := testkit.ReadGolden(figuresFile)
-	want := testkit.Must(replaceFigures(document, figureTables(list)))
+	list := kit.Must(publishedMachines(resultsDirectory))
+	document := kit.ReadGolden(figuresFile)
+	want := kit.Must(replaceFigures(document, figureTables(list)))
 	if !bytes.Equal(document, want) {
 		t.Errorf("the tables of %s are not those of %s: go run -C bench . -figures", figuresFile, resultsDirectory)
 	}
-	if !samePicture(testkit.Must(drawChart(list)), testkit.ReadGolden(chartFile)) {
+	if !samePicture(kit.Must(drawChart(list)), kit.ReadGolden(chartFile)) {
 		t.Errorf("%s is not drawn from %s: go run -C bench . -figures", chartFile, resultsDirectory)
 	}
 }
 
 func samePicture(a, b []byte) bool {
-	x, y := testkit.Must(png.Decode(bytes.NewReader(a))), testkit.Must(png.Decode(bytes.NewReader(b)))
+	x, y := kit.Must(png.Decode(bytes.NewReader(a))), kit.Must(png.Decode(bytes.NewReader(b)))
 	same, width := x.Bounds() == y.Bounds(), x.Bounds().Dx()
 	for i := 0; same && i < width*x.Bounds().Dy(); i++ {
 		same = color.RGBAModel.Convert(x.At(i%width, i/width)) == color.RGBAModel.Convert(y.At(i%width, i/width))
@@ -303,14 +303,14 @@ func samePicture(a, b []byte) bool {
 // A sample of a file is in the tables and in the picture: others make others.
 func TestFiguresFollowTheFiles(t *testing.T) {
 	directory := t.TempDir()
-	testkit.NoError(t, os.CopyFS(directory, os.DirFS(resultsDirectory)))
-	before := testkit.Must(publishedMachines(directory))
+	kit.NoError(t, os.CopyFS(directory, os.DirFS(resultsDirectory)))
+	before := kit.Must(publishedMachines(directory))
 	raw := filepath.Join(directory, machines[0].report, "raw.txt")
 	const name = "BenchmarkPeers/op=operator-1-half/peer=recurrence-per-token"
-	lines := slices.DeleteFunc(strings.Split(string(testkit.ReadGolden(raw)), "\n"), func(line string) bool { return strings.HasPrefix(line, name+" ") })
+	lines := slices.DeleteFunc(strings.Split(string(kit.ReadGolden(raw)), "\n"), func(line string) bool { return strings.HasPrefix(line, name+" ") })
 	lines = append(lines, name+" 1 1234 ns/op", "")
-	testkit.NoError(t, os.WriteFile(raw, []byte(strings.Join(lines, "\n")), 0o666))
-	after := testkit.Must(publishedMachines(directory))
+	kit.NoError(t, os.WriteFile(raw, []byte(strings.Join(lines, "\n")), 0o666))
+	after := kit.Must(publishedMachines(directory))
 	plainGo := slices.IndexFunc(contenders, func(c contender) bool { return c.name == "plain Go" })
 	if got := contenders[plainGo].perToken(&after[0], 1, posenc.HalfSplit); got < 1233.9 || got > 1234.1 {
 		t.Errorf("%v ns per token, want the 1234 of the file", got)
@@ -318,14 +318,14 @@ func TestFiguresFollowTheFiles(t *testing.T) {
 	if tables := figureTables(after); !strings.Contains(tables, "| 1234 (") || tables == figureTables(before) {
 		t.Error("the tables do not have the sample")
 	}
-	if samePicture(testkit.Must(drawChart(before)), testkit.Must(drawChart(after))) {
+	if samePicture(kit.Must(drawChart(before)), kit.Must(drawChart(after))) {
 		t.Error("the picture does not have the sample")
 	}
 }
 
 // Every file in results belongs to one machine.
 func TestEveryResultIsPublished(t *testing.T) {
-	for _, e := range testkit.Must(os.ReadDir(resultsDirectory)) {
+	for _, e := range kit.Must(os.ReadDir(resultsDirectory)) {
 		owners := 0
 		for _, m := range machines {
 			if matched, _ := filepath.Match(m.texts, e.Name()); matched || m.report == e.Name() {
@@ -358,7 +358,7 @@ func TestNumbers(t *testing.T) {
 // every measurement is of such a constant. Its calls return no error, and no two have the same
 // name.
 func TestThresholds(t *testing.T) {
-	now := testkit.Must(readTuning("../kernels", nil))
+	now := kit.Must(readTuning("../kernels", nil))
 	for _, name := range now.names {
 		if !slices.ContainsFunc(thresholds, func(x threshold) bool { return x.name == name }) {
 			t.Errorf("%s of kernels/tuning.go is not among the thresholds that bench -tune measures", name)
@@ -377,13 +377,13 @@ func TestThresholds(t *testing.T) {
 			t.Errorf("%s = %d has no other value to try", x.name, present)
 			continue
 		}
-		source := testkit.Must(now.with(x.name, others[0]))
-		got := testkit.Must(readTuning("../kernels", source))
+		source := kit.Must(now.with(x.name, others[0]))
+		got := kit.Must(readTuning("../kernels", source))
 		if got.values[x.name] != others[0] {
 			t.Errorf("%s is %d in the file that sets it to %d, and is %d", x.name, got.values[x.name], others[0], present)
 		}
 		called := map[string]bool{}
-		for _, c := range testkit.Must(casesOf(tunedShort, x.name)) {
+		for _, c := range kit.Must(casesOf(tunedShort, x.name)) {
 			if called[c.Name] || c.Bytes <= 0 {
 				t.Errorf("%s: %s of %d bytes: expected one of the name, and some", x.name, c.Name, c.Bytes)
 			}
@@ -400,10 +400,10 @@ func TestTuning(t *testing.T) {
 	directory := t.TempDir()
 	write := func(source string) {
 		t.Helper()
-		testkit.NoError(t, os.WriteFile(filepath.Join(directory, "tuning.go"), []byte("package kernels\n"+source), 0o666))
+		kit.NoError(t, os.WriteFile(filepath.Join(directory, "tuning.go"), []byte("package kernels\n"+source), 0o666))
 	}
 	write("const (\n\t// A is first.\n\tA = 8 << 20 // of elements\n\tB, c = A / 2, 3\n)\n\nfunc f() int { const local = 1; return local }\n")
-	now := testkit.Must(readTuning(directory, nil))
+	now := kit.Must(readTuning(directory, nil))
 	if want := map[string]int64{"A": 8 << 20, "B": 4 << 20, "c": 3}; !maps.Equal(now.values, want) || !slices.Equal(now.names, []string{"A", "B", "c"}) {
 		t.Errorf("constants %v, %v, want %v", now.names, now.values, want)
 	}
@@ -422,7 +422,7 @@ func TestTuning(t *testing.T) {
 
 // Bounds are measured apart from the calls, whose caches they would use.
 func TestBoundsOfSizes(t *testing.T) {
-	cases := testkit.Must(casesOf(tunedShort, "bounds=256,1024"))
+	cases := kit.Must(casesOf(tunedShort, "bounds=256,1024"))
 	count := map[int64]int{}
 	for _, c := range cases {
 		count[c.Bytes]++
@@ -462,8 +462,8 @@ func TestTune(t *testing.T) {
 		t.Skip("NOT RUN: it builds bench three times")
 	}
 	var b strings.Builder
-	testkit.NoError(t, tune(tunedShort, []string{"shortRun"}, thisMachine("go test"), &b, quiet()))
-	now := testkit.Must(readTuning("../kernels", nil))
+	kit.NoError(t, tune(tunedShort, []string{"shortRun"}, thisMachine("go test"), &b, quiet()))
+	now := kit.Must(readTuning("../kernels", nil))
 	c := &calls{sizes: tunedShort.workingSets}
 	i := slices.IndexFunc(thresholds, func(x threshold) bool { return x.name == "shortRun" })
 	thresholds[i].calls(c)

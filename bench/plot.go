@@ -22,7 +22,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/peers"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/cpuinfo"
+	"github.com/go-posenc/posenc/internal/test/cpuname"
 )
 
 // A plot is 900 x 560 pixels.
@@ -92,7 +92,7 @@ func (f *figure) line(name string, points plotter.XYs, colour color.Color, dashe
 func drawCosts(s setting, m machine, r results) ([]byte, error) {
 	p := newFigure("Cost of an element, one core", "bytes changed, written or quantized", "ns")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker = ticks(s.workingSets, cpuinfo.Bytes)
+	p.X.Tick.Marker = ticks(s.workingSets, cpuname.Bytes)
 	p.Add(levels())
 	p.Legend.Top = true
 	for i, name := range []struct{ operation, title string }{

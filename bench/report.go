@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc/bench/peers"
-	"github.com/go-posenc/posenc/internal/cpuinfo"
 	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/test/cpuname"
 )
 
 // undisturbed is the share of a core that a run has on a machine that does nothing
@@ -89,7 +89,7 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	}
 	heads("working set", "--:", columns...)
 	for _, bytes := range s.workingSets {
-		w("| %s |", cpuinfo.Bytes(bytes))
+		w("| %s |", cpuname.Bytes(bytes))
 		for _, operation := range []string{"scale", "store", "nontemporal", "twostreams"} {
 			w(" %s |", r.measured(r.fastest(operation, bytes), bytes))
 		}
@@ -117,7 +117,7 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	for _, n := range goroutineCounts()[1:] {
 		list := slices.DeleteFunc(sharedWork(s), func(x shared) bool { return x.operation != "rotate" })
 		if bytes := pays(list, n, r); bytes > 0 {
-			w("\nRotate gains a tenth or more by %d goroutines from %s on.\n", n, cpuinfo.Bytes(bytes))
+			w("\nRotate gains a tenth or more by %d goroutines from %s on.\n", n, cpuname.Bytes(bytes))
 		} else {
 			w("\nRotate gains less than a tenth by %d goroutines at the largest of these sizes.\n", n)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/go-posenc/posenc/internal/measure"
+	"github.com/go-posenc/posenc/internal/test/measure"
 )
 
 // results are the nanoseconds of one call, of every sample, by name.

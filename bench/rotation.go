@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/measure"
+	"github.com/go-posenc/posenc/internal/test/measure"
 )
 
 // rotation is a call of posenc.Rotate on Q and K: cosines and sines made on the

@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/measure"
+	"github.com/go-posenc/posenc/internal/test/measure"
 )
 
 // table is a call of Rotary.CosSin for positions 0, 1, 2, and so on.

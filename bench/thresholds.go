@@ -7,7 +7,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/measure"
+	"github.com/go-posenc/posenc/internal/test/measure"
 	"github.com/go-posenc/posenc/relative"
 )
 

@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/measure"
+	"github.com/go-posenc/posenc/internal/test/measure"
 )
 
 // tuning is kernels/tuning.go.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/argument"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // made is what a function made, and how many pairs and axes it should have.
@@ -107,7 +107,7 @@ func sum(list []int) (n int) {
 }
 
 func TestCalls(t *testing.T) {
-	exported := testkit.ExportedFunctions(t, ".")
+	exported := kit.ExportedFunctions(t, ".")
 	if names := slices.Sorted(maps.Keys(calls)); !slices.Equal(slices.Sorted(slices.Values(exported)), names) {
 		t.Errorf("calls has %q, the package exports %q", names, exported)
 	}
@@ -175,9 +175,9 @@ func FuzzArguments(f *testing.F) {
 	})
 }
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { kit.Main(m) }
 
-func TestCases(t *testing.T) { testkit.TestCases(t) }
+func TestCases(t *testing.T) { kit.TestCases(t) }
 
 // digested are parameters of every function but XPos, by what the label of their digest has behind the
 // function's name.
@@ -215,10 +215,10 @@ var digested = map[string]map[string]ladderParameters{
 
 var _ = func() (none struct{}) {
 	for function, list := range digested {
-		testkit.Register(testkit.Case{Function: function, Digests: func(add testkit.AddDigest) {
+		kit.Register(kit.Case{Function: function, Digests: func(add kit.AddDigest) {
 			for label, p := range list {
-				digest := func(rounding frequency.Rounding) func(d *testkit.Digest) {
-					return func(d *testkit.Digest) {
+				digest := func(rounding frequency.Rounding) func(d *kit.Digest) {
+					return func(d *kit.Digest) {
 						m := calls[function](p, rounding)
 						d.Must(m.err)
 						d.Add(m.numbers, m.scales)
@@ -236,8 +236,8 @@ var _ = func() (none struct{}) {
 			}
 		}})
 	}
-	return testkit.Register(testkit.Case{Function: "XPos", Digests: func(add testkit.AddDigest) {
-		add("frequency.XPos", func(d *testkit.Digest) {
+	return kit.Register(kit.Case{Function: "XPos", Digests: func(add kit.AddDigest) {
+		add("frequency.XPos", func(d *kit.Digest) {
 			high, low, err := frequency.XPos(64, 512)
 			d.Must(err)
 			d.Add(high, low)

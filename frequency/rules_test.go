@@ -15,8 +15,8 @@ import (
 
 	. "github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/argument"
-	"github.com/go-posenc/posenc/internal/exhaustive"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 func list(n int, x float64) []float64 { return slices.Repeat([]float64{x}, n) }
@@ -39,7 +39,7 @@ func changed(name string, r Rounding, change func(p *ladderParameters)) (Ladder,
 
 // exact returns the frequencies of a constructor.
 func exact(name string, change func(p *ladderParameters)) []float64 {
-	return testkit.Must(changed(name, Exact, change)).InvFreq
+	return kit.Must(changed(name, Exact, change)).InvFreq
 }
 
 // Rules that coincide for some parameters, as real numbers, have the same bits.
@@ -57,7 +57,7 @@ func TestRulesThatCoincide(t *testing.T) {
 // A wavelength that float32 makes equal to both limits, which transformers makes no number, is divided.
 func TestLlama3EqualFactors(t *testing.T) {
 	limit := 1 / float64(float32(2*math.Pi))
-	ladder := testkit.Must(Llama3(4, 10000, Llama3Parameters{Factor: 2, LowFreqFactor: limit, HighFreqFactor: limit, OriginalMaxPositions: 1}, Float32))
+	ladder := kit.Must(Llama3(4, 10000, Llama3Parameters{Factor: 2, LowFreqFactor: limit, HighFreqFactor: limit, OriginalMaxPositions: 1}, Float32))
 	if ladder.InvFreq[0] != 0.5 {
 		t.Errorf("InvFreq[0] is %v, want 0.5", ladder.InvFreq[0])
 	}
@@ -66,7 +66,7 @@ func TestLlama3EqualFactors(t *testing.T) {
 // Two lengths that are the same float64.
 func TestLengthsAreNotRounded(t *testing.T) {
 	const maxPositions = math.MaxInt - 1
-	ladder := testkit.Must(DynamicNTK(4, 10000, DynamicNTKParameters{Factor: math.MaxFloat64, MaxPositions: maxPositions, SequenceLength: maxPositions + 1}, Exact))
+	ladder := kit.Must(DynamicNTK(4, 10000, DynamicNTKParameters{Factor: math.MaxFloat64, MaxPositions: maxPositions, SequenceLength: maxPositions + 1}, Exact))
 	// stretch = 1 + MaxFloat64/maxPositions, newBase = base·stretch^2
 	want := 1 / (100 * (math.MaxFloat64 / maxPositions))
 	if math.Abs(ladder.InvFreq[1]/want-1) > 1e-12 {
@@ -87,7 +87,7 @@ func TestLogarithmicYaRNWithoutLogarithm(t *testing.T) {
 // 4^-i, the ramp from pair 1 to 5 is (i-1)/4, and 2^-53 of pairs 3 and 4 is
 // half the last place.
 func TestTiesAreRoundedToEven(t *testing.T) {
-	ladder := testkit.Must(YaRN(16, 65536, YaRNParameters{Factor: 0x1p53, OriginalMaxPositions: 3217, BetaFast: 64, BetaSlow: 1}, Exact))
+	ladder := kit.Must(YaRN(16, 65536, YaRNParameters{Factor: 0x1p53, OriginalMaxPositions: 3217, BetaFast: 64, BetaSlow: 1}, Exact))
 	for i, want := range map[int]float64{
 		1: 0x1p-2,
 		3: 0x1p-7,            // 2^-6 · (2^-1 + 2^-54)
@@ -105,8 +105,8 @@ func TestTiesAreRoundedToEven(t *testing.T) {
 // from pair 0 to pair rotaryDim-1.
 func TestYaRNFarCorners(t *testing.T) {
 	p := YaRNParameters{Factor: 4, OriginalMaxPositions: 4096, BetaFast: math.MaxFloat64, BetaSlow: math.SmallestNonzeroFloat64}
-	double, single := testkit.Must(YaRN(64, 10000, p, Exact)).InvFreq, testkit.Must(YaRN(64, 10000, p, Float32)).InvFreq
-	for i, inverse := range testkit.Must(Default(64, 10000, Exact)).InvFreq {
+	double, single := kit.Must(YaRN(64, 10000, p, Exact)).InvFreq, kit.Must(YaRN(64, 10000, p, Float32)).InvFreq
+	for i, inverse := range kit.Must(Default(64, 10000, Exact)).InvFreq {
 		ramp := float64(i) / 63
 		want := inverse * (ramp/4 + 1 - ramp)
 		// Some roundings of float64 and of float32.
@@ -119,11 +119,11 @@ func TestYaRNFarCorners(t *testing.T) {
 // One pair has the first frequency, and MinTimescale multiplies: the last is 4*(4/64).
 func TestSinusoidalLadders(t *testing.T) {
 	for _, tt := range []struct{ got, want []float64 }{
-		{testkit.Must(Geometric(1, GeometricParameters{First: 3, Last: 7})), []float64{3}},
-		{testkit.Must(Geometric(3, GeometricParameters{First: 1 / 16., Last: 4})), []float64{1 / 16., 0.5, 4}},
-		{testkit.Must(TimingSignal(1, TimingSignalParameters{MinTimescale: 3, MaxTimescale: 7})), []float64{3}},
-		{testkit.Must(TimingSignal(3, TimingSignalParameters{MinTimescale: 4, MaxTimescale: 64})), []float64{4, 1, 0.25}},
-		{testkit.Must(Sinusoidal(3, SinusoidalParameters{First: 0.5, Base: 65536, Denominator: 8})), []float64{0.5, 0.125, 0.03125}},
+		{kit.Must(Geometric(1, GeometricParameters{First: 3, Last: 7})), []float64{3}},
+		{kit.Must(Geometric(3, GeometricParameters{First: 1 / 16., Last: 4})), []float64{1 / 16., 0.5, 4}},
+		{kit.Must(TimingSignal(1, TimingSignalParameters{MinTimescale: 3, MaxTimescale: 7})), []float64{3}},
+		{kit.Must(TimingSignal(3, TimingSignalParameters{MinTimescale: 4, MaxTimescale: 64})), []float64{4, 1, 0.25}},
+		{kit.Must(Sinusoidal(3, SinusoidalParameters{First: 0.5, Base: 65536, Denominator: 8})), []float64{0.5, 0.125, 0.03125}},
 	} {
 		if !slices.Equal(tt.got, tt.want) {
 			t.Errorf("got %v, want %v", tt.got, tt.want)
@@ -349,21 +349,21 @@ func TestAxesOfModels(t *testing.T) {
 		axes []uint8
 		want string
 	}{
-		"Qwen2-VL":       {testkit.Must(Sections(16, 24, 24)), "0000000000000000 111111111111111111111111 222222222222222222222222"},
-		"Qwen3-VL":       {testkit.Must(InterleavedSections(ImageSections{Time: 24, Height: 20, Width: 20})), "012012012012012012012012012012012012012012012012012012012012 0000"},
-		"ERNIE 4.5 VL":   {testkit.Must(AlternatingSections(ImageSections{Time: 20, Height: 22, Width: 22})), "12121212121212121212121212121212121212121212 00000000000000000000"},
-		"HunYuan VL":     {testkit.Must(Sections(16, 16, 16, 16)), "0000000000000000 1111111111111111 2222222222222222 3333333333333333"},
-		"Qwen3.5":        {testkit.Must(InterleavedSections(ImageSections{Time: 11, Height: 11, Width: 10})), "012012012012012012012012012012 01"},
-		"no time":        {testkit.Must(InterleavedSections(ImageSections{Height: 4})), "0100"}, // every third pair, from the second on, of a row of time
-		"more width":     {testkit.Must(InterleavedSections(ImageSections{Time: 2, Height: 1, Width: 5})), "01200200"},
-		"empty sections": {testkit.Must(Sections(3, 0, 4)), "000 2222"},
+		"Qwen2-VL":       {kit.Must(Sections(16, 24, 24)), "0000000000000000 111111111111111111111111 222222222222222222222222"},
+		"Qwen3-VL":       {kit.Must(InterleavedSections(ImageSections{Time: 24, Height: 20, Width: 20})), "012012012012012012012012012012012012012012012012012012012012 0000"},
+		"ERNIE 4.5 VL":   {kit.Must(AlternatingSections(ImageSections{Time: 20, Height: 22, Width: 22})), "12121212121212121212121212121212121212121212 00000000000000000000"},
+		"HunYuan VL":     {kit.Must(Sections(16, 16, 16, 16)), "0000000000000000 1111111111111111 2222222222222222 3333333333333333"},
+		"Qwen3.5":        {kit.Must(InterleavedSections(ImageSections{Time: 11, Height: 11, Width: 10})), "012012012012012012012012012012 01"},
+		"no time":        {kit.Must(InterleavedSections(ImageSections{Height: 4})), "0100"}, // every third pair, from the second on, of a row of time
+		"more width":     {kit.Must(InterleavedSections(ImageSections{Time: 2, Height: 1, Width: 5})), "01200200"},
+		"empty sections": {kit.Must(Sections(3, 0, 4)), "000 2222"},
 	} {
 		if want := digits(tt.want); !slices.Equal(tt.axes, want) {
 			t.Errorf("%s: got %v, want %v", name, tt.axes, want)
 		}
 	}
 	const largest = MaxRotaryDim / 2
-	if axes := testkit.Must(Sections(slices.Repeat([]int{128}, 256)...)); len(axes) != largest || axes[largest-1] != 255 {
+	if axes := kit.Must(Sections(slices.Repeat([]int{128}, 256)...)); len(axes) != largest || axes[largest-1] != 255 {
 		t.Errorf("256 sections of 128: %d pairs", len(axes))
 	}
 }
@@ -373,7 +373,7 @@ func TestXPos(t *testing.T) {
 	for _, dim := range []int{2, 14, 32, 64, 128} {
 		for _, base := range []float64{1, 512, 777} {
 			high, low, err := XPos(dim, base)
-			testkit.NoError(t, err)
+			kit.NoError(t, err)
 			for i := range high {
 				ratio := exhaustive.NewReal().Quo(exhaustive.RealOf(float64(10*i+2*dim)), exhaustive.RealOf(float64(7*dim))) // (2i + 0.4dim)/1.4dim
 				want := exhaustive.RealLogarithm(ratio)
@@ -406,10 +406,10 @@ type vectorLadder struct {
 // Every number has the bits that a 300-bit evaluation of the equation rounds
 // to (Exact), or that the operations of the reference give (Float32).
 func TestVectors(t *testing.T) {
-	decoder := json.NewDecoder(bytes.NewReader(testkit.Must(os.ReadFile("testdata/vectors.json"))))
+	decoder := json.NewDecoder(bytes.NewReader(kit.Must(os.ReadFile("testdata/vectors.json"))))
 	decoder.DisallowUnknownFields()
 	var vectors []vector
-	testkit.NoError(t, decoder.Decode(&vectors))
+	kit.NoError(t, decoder.Decode(&vectors))
 	seen := map[string]bool{}
 	for i, v := range vectors {
 		seen[v.Rule] = true
@@ -419,10 +419,10 @@ func TestVectors(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s/%d %s/rounding=%d", v.Rule, i, v.Name, rounding), func(t *testing.T) {
 				ladder, err := constructors[v.Rule](v.Parameters, Rounding(rounding))
-				testkit.NoError(t, err)
+				kit.NoError(t, err)
 				var bits []uint64
 				for _, digits := range strings.Fields(want.InvFreq + " " + want.Scaling + " " + want.SoftmaxScale) {
-					bits = append(bits, math.Float64bits(testkit.Must(strconv.ParseFloat(digits, 64))))
+					bits = append(bits, math.Float64bits(kit.Must(strconv.ParseFloat(digits, 64))))
 				}
 				got := append(ladder.InvFreq, ladder.AttentionFactor, ladder.SoftmaxScale)
 				if len(bits) != v.Parameters.Dim/2+2 || !slices.EqualFunc(got, bits, func(x float64, b uint64) bool { return math.Float64bits(x) == b }) {

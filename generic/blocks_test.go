@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 type blocksGolden struct{ Blocks, Values string }
@@ -40,10 +40,10 @@ type blocksVectors struct {
 // Blocks, and what is read from them, are the ones of ggml's reference.
 func TestBlocks(t *testing.T) {
 	var v blocksVectors
-	testkit.ReadJSON("testdata/blocks/vectors.json", &v)
-	x := testkit.Hex[float32](v.X)
+	kit.ReadJSON("testdata/blocks/vectors.json", &v)
+	x := kit.Hex[float32](v.X)
 	for _, f := range blockFormats {
-		want, wantValues := testkit.Hex[uint8](f.golden(&v).Blocks), testkit.Hex[float32](f.golden(&v).Values)
+		want, wantValues := kit.Hex[uint8](f.golden(&v).Blocks), kit.Hex[float32](f.golden(&v).Values)
 		got, values := make([]uint8, len(want)), make([]float32, len(x))
 		f.quantize(got, x)
 		for i := range len(x) / generic.Block {
@@ -52,7 +52,7 @@ func TestBlocks(t *testing.T) {
 			}
 		}
 		f.dequantize(values, want)
-		if i := testkit.FirstDifference(values, wantValues); i >= 0 {
+		if i := kit.FirstDifference(values, wantValues); i >= 0 {
 			t.Errorf("%s: number %d is %v, want %v", f.name, i, values[i], wantValues[i])
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
 )
 
 // What the scripts in proof assume of the polynomials and of the parts of 2/pi.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
 )
 
 // bigCosSin is the reference: cosine and sine rounded to float32 by math/big.
@@ -50,7 +50,7 @@ func randomPair(r *rand.Rand) (int32, float64) {
 	}
 }
 
-// rounds is how many of n random inputs are tried, as testkit.Rounds has it.
+// rounds is how many of n random inputs are tried, as kit.Rounds has it.
 func rounds(n int) int {
 	switch {
 	case os.Getenv("POSENC_ROUNDS") == "all":

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
 )
 
 var ln2 = exhaustive.RealLogarithm(exhaustive.RealOf(2))

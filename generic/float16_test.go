@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // format is a 16-bit number format with its conversions: of this package, or the ones that tests
@@ -22,13 +22,13 @@ type format struct {
 var formats = []format{
 	{"float16", 5, 10, generic.Float16ToFloat32, generic.Float32ToFloat16},
 	{"bfloat16", 8, 7, generic.BFloat16ToFloat32, generic.Float32ToBFloat16},
-	{"float16 of testkit", 5, 10, widenInTests[posenc.Float16], narrowInTests[posenc.Float16]},
-	{"bfloat16 of testkit", 8, 7, widenInTests[posenc.BFloat16], narrowInTests[posenc.BFloat16]},
+	{"float16 of kit", 5, 10, widenInTests[posenc.Float16], narrowInTests[posenc.Float16]},
+	{"bfloat16 of kit", 8, 7, widenInTests[posenc.BFloat16], narrowInTests[posenc.BFloat16]},
 }
 
-func widenInTests[T posenc.Float16 | posenc.BFloat16](x uint16) float32 { return testkit.Widen(T(x)) }
+func widenInTests[T posenc.Float16 | posenc.BFloat16](x uint16) float32 { return kit.Widen(T(x)) }
 func narrowInTests[T posenc.Float16 | posenc.BFloat16](x float32) uint16 {
-	return uint16(testkit.Narrow[T](x))
+	return uint16(kit.Narrow[T](x))
 }
 
 // infinity returns the bits of the positive one.
@@ -69,7 +69,7 @@ func TestWiden(t *testing.T) {
 // Every midpoint of two neighbours goes to the even one; the float32 below and above it, and
 // some on either side, go down and up.
 func TestRoundMidpoints(t *testing.T) {
-	r := testkit.NewRand(1)
+	r := kit.NewRand(1)
 	for _, f := range formats {
 		for low := range f.infinity() {
 			high := f.value(low + 1)
@@ -124,8 +124,8 @@ func rotated(x1, x2, c, s float32) (y1, y2 float32) {
 // testRotation tests an operation on elements of X that writes elements of Y, in both layouts.
 func testRotation[Y, X comparable](t *testing.T, name string, halfSplit func(y1, y2 []Y, x1, x2 []X, cos, sin []float32), interleaved func(y []Y, x []X, cos, sin []float32), widen func(X) float32, round func(float32) Y, random func(r *rand.Rand) X) {
 	const n = 4
-	r := testkit.NewRand(2)
-	for range testkit.Rounds(20000) {
+	r := kit.NewRand(2)
+	for range kit.Rounds(20000) {
 		var x1, x2, x [2 * n]X
 		var cos, sin [n]float32
 		var want1, want2, want, half, pairs [2 * n]Y
@@ -160,4 +160,4 @@ func TestRotate(t *testing.T) {
 	testRotation(t, "F32ToBF16", generic.RotateHalfSplitF32ToBF16, generic.RotateInterleavedF32ToBF16, same, generic.Float32ToBFloat16, float)
 }
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { kit.Main(m) }

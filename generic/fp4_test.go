@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // fp4Vectors is testdata/fp4/vectors.json.
@@ -40,10 +40,10 @@ func mxfp4By(rule generic.MXFP4Rule) func(y []uint8, x []float32) {
 // Blocks are the ones of the published formulas, and so is what is read from them.
 func TestFP4(t *testing.T) {
 	var v fp4Vectors
-	testkit.ReadJSON("testdata/fp4/vectors.json", &v)
-	x := testkit.Hex[float32](v.X)
+	kit.ReadJSON("testdata/fp4/vectors.json", &v)
+	x := kit.Hex[float32](v.X)
 	for _, f := range fp4Formats {
-		blocks, want := testkit.Hex[uint8](f.golden(&v).Blocks), testkit.Hex[float32](f.golden(&v).Values)
+		blocks, want := kit.Hex[uint8](f.golden(&v).Blocks), kit.Hex[float32](f.golden(&v).Values)
 		got := make([]uint8, len(blocks))
 		f.quantize(got, x)
 		for i := range len(x) / f.numbers {
@@ -53,7 +53,7 @@ func TestFP4(t *testing.T) {
 		}
 		numbers := make([]float32, len(want))
 		f.dequantize(numbers, blocks)
-		if i := testkit.FirstDifference(numbers, want); i >= 0 {
+		if i := kit.FirstDifference(numbers, want); i >= 0 {
 			t.Errorf("%s: number %d is %v, want %v", f.name, i, numbers[i], want[i])
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // quantizedVectors is testdata/quantized/vectors.json.
@@ -24,7 +24,7 @@ type quantizedVectors struct {
 }
 
 func readQuantized() (v quantizedVectors) {
-	testkit.ReadJSON("testdata/quantized/vectors.json", &v)
+	kit.ReadJSON("testdata/quantized/vectors.json", &v)
 	return v
 }
 
@@ -42,9 +42,9 @@ func TestFloat8(t *testing.T) {
 		{"E4M3", generic.Float32ToE4M3, generic.E4M3ToFloat32, generic.QuantizeF32ToE4M3, v.E4M3},
 		{"E5M2", generic.Float32ToE5M2, generic.E5M2ToFloat32, generic.QuantizeF32ToE5M2, v.E5M2},
 	} {
-		inputs, codes := testkit.Hex[float32](f.golden.X), testkit.Hex[uint8](f.golden.Codes)
-		for code, want := range testkit.Hex[float32](f.golden.Values) {
-			if got := f.widen(uint8(code)); !testkit.Same(got, want) {
+		inputs, codes := kit.Hex[float32](f.golden.X), kit.Hex[uint8](f.golden.Codes)
+		for code, want := range kit.Hex[float32](f.golden.Values) {
+			if got := f.widen(uint8(code)); !kit.Same(got, want) {
 				t.Errorf("%s: code %#02x is %v, want %v", f.name, code, got, want)
 			}
 		}
@@ -67,17 +67,17 @@ func TestFloat8(t *testing.T) {
 func TestQuantizeVectors(t *testing.T) {
 	const n = 256
 	v := readQuantized()
-	x := testkit.Hex[float32](v.Rows.X)
-	q8, q8Values := testkit.Hex[uint8](v.Rows.Q8), testkit.Hex[float32](v.Rows.Q8Values)
-	int8s, int8Scales := testkit.Hex[uint8](v.Rows.Int8), testkit.Hex[float32](v.Rows.Int8Scales)
-	e4m3, e4m3Scales := testkit.Hex[uint8](v.Rows.E4M3), testkit.Hex[float32](v.Rows.E4M3Scales)
+	x := kit.Hex[float32](v.Rows.X)
+	q8, q8Values := kit.Hex[uint8](v.Rows.Q8), kit.Hex[float32](v.Rows.Q8Values)
+	int8s, int8Scales := kit.Hex[uint8](v.Rows.Int8), kit.Hex[float32](v.Rows.Int8Scales)
+	e4m3, e4m3Scales := kit.Hex[uint8](v.Rows.E4M3), kit.Hex[float32](v.Rows.E4M3Scales)
 	blocks, values := make([]uint8, len(q8)), make([]float32, len(x))
 	generic.QuantizeF32ToQ8(blocks, x)
 	if !bytes.Equal(blocks, q8) {
 		t.Error("blocks of Q8_0 differ from those of gguf")
 	}
 	generic.DequantizeQ8ToF32(values, q8)
-	if i := testkit.FirstDifference(values, q8Values); i >= 0 {
+	if i := kit.FirstDifference(values, q8Values); i >= 0 {
 		t.Errorf("number %d of Q8_0 is %v, want %v", i, values[i], q8Values[i])
 	}
 	for r := range len(x) / n {
@@ -132,7 +132,7 @@ func TestQuantizeNotFinite(t *testing.T) {
 // Of integers, whose sums are exact, the transform is the product with the Hadamard matrix,
 // whose entry (i, j) is -1 to the number of common bits of i and j.
 func TestHadamard(t *testing.T) {
-	r := testkit.NewRand(70)
+	r := kit.NewRand(70)
 	for _, n := range []int{1, 2, 32, 64, 128, 256, 512} {
 		x, want := make([]float32, n), make([]float32, n)
 		for i := range x {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/operations"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
+	"github.com/go-posenc/posenc/internal/test/operations"
 )
 
 // Blocks of few different numbers are as defined: equal magnitudes of both signs, of which the first counts,
@@ -17,25 +17,25 @@ import (
 func TestBlockTies(t *testing.T) {
 	blocks := slices.DeleteFunc(quantizations(), func(o *operations.Operation) bool { return o.Slice("y").Element.Block == 0 })
 	powers := []int{10, 10, 10, 30, 140}
-	if testkit.Bochs {
+	if kit.Bochs {
 		t.Log("NOT TESTED: scales that are ties of float16, which Bochs rounds up")
 		powers = powers[:3]
 	}
 	operations.EachOperation(t, blocks, func(t *testing.T, o *operations.Operation) {
-		r := testkit.NewRand(35)
-		for range testkit.Rounds(300) {
+		r := kit.NewRand(35)
+		for range kit.Rounds(300) {
 			p := o.Problem(r, 8*generic.Block, true)
 			p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
 				x := operations.Elements[float32](a, "x")
 				for block := range slices.Chunk(x, o.Slice("y").Element.Numbers) {
-					most := testkit.OneOf(r, []int{0, 1, 2, 8, 16, 31, 32, 62, 254})
-					least, scale := testkit.OneOf(r, []int{-most, 0}), math.Ldexp(1+float64(r.IntN(2))*r.Float64(), r.IntN(20)-testkit.OneOf(r, powers))
+					most := kit.OneOf(r, []int{0, 1, 2, 8, 16, 31, 32, 62, 254})
+					least, scale := kit.OneOf(r, []int{-most, 0}), math.Ldexp(1+float64(r.IntN(2))*r.Float64(), r.IntN(20)-kit.OneOf(r, powers))
 					for i := range block {
 						v := float32(float64(least+r.IntN(most-least+1)) / 2 * scale)
-						block[i] = testkit.OneOf(r, []float32{v, v, v, -v, math.Nextafter32(v, 0)})
+						block[i] = kit.OneOf(r, []float32{v, v, v, -v, math.Nextafter32(v, 0)})
 					}
 					if r.IntN(8) == 0 {
-						block[r.IntN(len(block))] = testkit.OneOf(r, []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), math.MaxFloat32})
+						block[r.IntN(len(block))] = kit.OneOf(r, []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), math.MaxFloat32})
 					}
 				}
 			}
@@ -51,12 +51,12 @@ func TestFP4Ties(t *testing.T) {
 	near := func(r *rand.Rand, x float64) float32 {
 		v := float32(x)
 		for range r.IntN(3) {
-			v = math.Nextafter32(v, testkit.OneOf(r, []float32{0, math.MaxFloat32}))
+			v = math.Nextafter32(v, kit.OneOf(r, []float32{0, math.MaxFloat32}))
 		}
 		return v
 	}
 	operations.EachOperation(t, fp4(quantizations(), "y"), func(t *testing.T, o *operations.Operation) {
-		r := testkit.NewRand(36)
+		r := kit.NewRand(36)
 		element := o.Slice("y").Element
 		for rule := range 3 {
 			for exponent := -149; exponent <= 127; exponent++ {
@@ -77,11 +77,11 @@ func TestFP4Ties(t *testing.T) {
 							}
 						}
 						for i := range block {
-							block[i] = min(near(r, testkit.OneOf(r, midpoints)*unit), amax) * testkit.OneOf(r, []float32{-1, 1})
+							block[i] = min(near(r, kit.OneOf(r, midpoints)*unit), amax) * kit.OneOf(r, []float32{-1, 1})
 						}
-						block[r.IntN(len(block))] = amax * testkit.OneOf(r, []float32{-1, 1})
+						block[r.IntN(len(block))] = amax * kit.OneOf(r, []float32{-1, 1})
 						if r.IntN(8) == 0 {
-							block[r.IntN(len(block))] = testkit.OneOf(r, []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), math.MaxFloat32})
+							block[r.IntN(len(block))] = kit.OneOf(r, []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), math.MaxFloat32})
 						}
 					}
 				}
@@ -97,7 +97,7 @@ func TestFP4Scales(t *testing.T) {
 		return o.Geometry != "Conversion" || o.Slice("x").Element.Block == 0
 	})
 	operations.EachOperation(t, fp4(dequantizations, "x"), func(t *testing.T, o *operations.Operation) {
-		r := testkit.NewRand(37)
+		r := kit.NewRand(37)
 		element := o.Slice("x").Element
 		for round := range 16 {
 			p := o.Problem(r, 255*element.Numbers, true)

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/operations"
+	"github.com/go-posenc/posenc/internal/test/operations"
 
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -22,10 +22,10 @@ import (
 // Every irregular operation but those without slices, which have nothing to compare, is called in a file
 // of this package whose exported functions are the composed ones.
 func TestComposedFunctions(t *testing.T) {
-	files := testkit.Must(filepath.Glob("*.go"))
+	files := kit.Must(filepath.Glob("*.go"))
 	var source, functions, names []string
 	for _, file := range files {
-		text := testkit.Must(os.ReadFile(file))
+		text := kit.Must(os.ReadFile(file))
 		if !strings.HasSuffix(file, "_test.go") && !strings.HasPrefix(string(text), "// Code generated") {
 			source = append(source, string(text))
 		}
@@ -62,8 +62,8 @@ func TestComposedFunctions(t *testing.T) {
 
 // eachProblem gives f, on every implementation, what tries a problem.
 func eachProblem(t *testing.T, seed uint64, f func(r *rand.Rand, impl kernels.Implementation, try func(*operations.Operation, *operations.Problem))) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(seed)
+	kit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := kit.NewRand(seed)
 		f(r, impl, func(o *operations.Operation, p *operations.Problem) { o.TryOn(t, r, p, operations.Padded(r, o), impl) })
 	})
 }
@@ -71,18 +71,18 @@ func eachProblem(t *testing.T, seed uint64, f func(r *rand.Rand, impl kernels.Im
 func TestCosSinAxesRows(t *testing.T) {
 	eachProblem(t, 8, func(r *rand.Rand, impl kernels.Implementation, try func(*operations.Operation, *operations.Problem)) {
 		pictures := func() [][]int32 {
-			first := testkit.OneOf(r, []int32{0, 1, -3, 100, 5000, math.MinInt32, math.MaxInt32 - 50, int32(r.Uint32()) >> (1 + r.IntN(31))})
+			first := kit.OneOf(r, []int32{0, 1, -3, 100, 5000, math.MinInt32, math.MaxInt32 - 50, int32(r.Uint32()) >> (1 + r.IntN(31))})
 			return operations.Image(first, 1+r.IntN(3), 1+r.IntN(50))
 		}
 		apart := func() (positions [][]int32) { // each axis for itself
 			tokens := 1 + r.IntN(40)
 			for range 1 + r.IntN(4) {
-				positions = append(positions, testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), tokens))
+				positions = append(positions, kit.RandomPositions(r, kit.OneOf(r, kit.PositionNames), tokens))
 			}
 			return positions
 		}
-		for range testkit.Rounds(4) {
-			for _, n := range testkit.BlockLengths {
+		for range kit.Rounds(4) {
+			for _, n := range kit.BlockLengths {
 				for _, make := range []func() [][]int32{pictures, apart} {
 					positions := make()
 					o, p := operations.AxesRows(r, impl, positions, operations.RandomFrequencies(r, n, positions[r.IntN(len(positions))]), n+r.IntN(2)*r.IntN(70), r.IntN(2) == 0)
@@ -99,13 +99,13 @@ func TestCosSinAxesRows(t *testing.T) {
 // Whole rows, and the entries of one axis.
 func TestCosSinExactRow(t *testing.T) {
 	eachProblem(t, 4, func(r *rand.Rand, impl kernels.Implementation, try func(*operations.Operation, *operations.Problem)) {
-		for range testkit.Rounds(20) {
+		for range kit.Rounds(20) {
 			// The float64 of a kernel are not accurate enough for angles near 2^50, of which this one
 			// is known to be rounded wrongly.
 			try(operations.ExactRow(r, impl, 1, []float64{0x1.cacc4a048d5e8p+49}))
 			for n := range kernels.Width + 1 {
 				positions := []int32{0, 1, math.MinInt32, math.MaxInt32, int32(r.Uint32()) >> r.IntN(32)}
-				position := testkit.OneOf(r, positions)
+				position := kit.OneOf(r, positions)
 				try(operations.AxisRow(r, impl, uint8(r.IntN(4)), position, operations.RandomFrequencies(r, n, []int32{position})))
 				for _, position := range positions {
 					try(operations.ExactRow(r, impl, position, operations.RandomFrequencies(r, n, []int32{position})))
@@ -117,18 +117,18 @@ func TestCosSinExactRow(t *testing.T) {
 
 func TestCosSinExactRows(t *testing.T) {
 	eachProblem(t, 5, func(r *rand.Rand, impl kernels.Implementation, try func(*operations.Operation, *operations.Problem)) {
-		for i, kind := range testkit.PositionNames {
+		for i, kind := range kit.PositionNames {
 			rows := func(count, n, stride int, nonTemporal, aligned bool) {
-				positions := testkit.RandomPositions(r, kind, count)
+				positions := kit.RandomPositions(r, kind, count)
 				o, p := operations.ExactRows(r, impl, positions, operations.RandomFrequencies(r, n, positions), stride, nonTemporal)
 				if !aligned {
 					o.Align = 0
 				}
 				try(o, p)
 			}
-			for range testkit.Rounds(10) {
-				for _, n := range testkit.BlockLengths {
-					rows(testkit.OneOf(r, append(testkit.TokenCounts, 4, 5, 31, 32, 65, 100)), n, n+r.IntN(2)*r.IntN(70), r.IntN(2) == 0, false)
+			for range kit.Rounds(10) {
+				for _, n := range kit.BlockLengths {
+					rows(kit.OneOf(r, append(kit.TokenCounts, 4, 5, 31, 32, 65, 100)), n, n+r.IntN(2)*r.IntN(70), r.IntN(2) == 0, false)
 				}
 			}
 			// Rows whose alignment lets them be stored by non-temporal stores.
@@ -146,10 +146,10 @@ func TestCosSinFloat32Rows(t *testing.T) {
 		rows := func(positions []int32, n int) {
 			try(operations.Float32Rows(r, impl, positions, operations.Float32Frequencies(r, n), n+r.IntN(2)*r.IntN(70)))
 		}
-		for range testkit.Rounds(4) {
-			for _, n := range testkit.BlockLengths {
-				for _, kind := range testkit.PositionNames {
-					rows(testkit.RandomPositions(r, kind, testkit.OneOf(r, append(testkit.TokenCounts, 4, 5, 31, 32, 65))), n)
+		for range kit.Rounds(4) {
+			for _, n := range kit.BlockLengths {
+				for _, kind := range kit.PositionNames {
+					rows(kit.RandomPositions(r, kind, kit.OneOf(r, append(kit.TokenCounts, 4, 5, 31, 32, 65))), n)
 				}
 				for _, limit := range []int32{0, 1 << 11, 1 << 12, 1 << 15, 1 << 24, math.MaxInt32 - 32, math.MinInt32 + 32} {
 					positions := make([]int32, 64)
@@ -165,7 +165,7 @@ func TestCosSinFloat32Rows(t *testing.T) {
 
 func TestCosSinFloat32(t *testing.T) {
 	eachProblem(t, 6, func(r *rand.Rand, impl kernels.Implementation, try func(*operations.Operation, *operations.Problem)) {
-		for range testkit.Rounds(20) {
+		for range kit.Rounds(20) {
 			for n := range 131 {
 				try(operations.Float32Row(r, n, func(angles []float32) { operations.RandomAngles(r, angles) }))
 			}
@@ -175,11 +175,11 @@ func TestCosSinFloat32(t *testing.T) {
 
 func TestSinusoidalRows(t *testing.T) {
 	eachProblem(t, 150, func(r *rand.Rand, impl kernels.Implementation, try func(*operations.Operation, *operations.Problem)) {
-		for _, kind := range testkit.PositionNames {
-			for range testkit.Rounds(10) {
+		for _, kind := range kit.PositionNames {
+			for range kit.Rounds(10) {
 				// Of one block and of several.
-				for _, pairs := range append([]int{65, 79, 127, 128, 129, 200, kernels.MaxBlocks * kernels.Width}, testkit.BlockLengths...) {
-					try(operations.SinusoidalRows(r, impl, testkit.RandomPositions(r, kind, testkit.OneOf(r, append(testkit.TokenCounts, 4, 5, 31, 32, 40))), pairs))
+				for _, pairs := range append([]int{65, 79, 127, 128, 129, 200, kernels.MaxBlocks * kernels.Width}, kit.BlockLengths...) {
+					try(operations.SinusoidalRows(r, impl, kit.RandomPositions(r, kind, kit.OneOf(r, append(kit.TokenCounts, 4, 5, 31, 32, 40))), pairs))
 				}
 			}
 		}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/exhaustive"
-	"github.com/go-posenc/posenc/internal/operations"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/kit"
+	"github.com/go-posenc/posenc/internal/test/operations"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -49,8 +49,8 @@ func newFormat[T uint8 | uint16](name string, element *operations.Element, value
 
 // newFormats16 makes float16 and bfloat16.
 func newFormats16() []*format[uint16] {
-	half := func(bits int) float32 { return testkit.Widen(posenc.Float16(bits)) }
-	brain := func(bits int) float32 { return testkit.Widen(posenc.BFloat16(bits)) }
+	half := func(bits int) float32 { return kit.Widen(posenc.Float16(bits)) }
+	brain := func(bits int) float32 { return kit.Widen(posenc.BFloat16(bits)) }
 	return []*format[uint16]{
 		newFormat[uint16]("float16", operations.F16, half, 0x7c00, 0x7c01, 0x1p16),
 		newFormat[uint16]("bfloat16", operations.BF16, brain, 0x7f80, 0x7f81, 0x1p128),
@@ -78,7 +78,7 @@ func (f *format[T]) nearest(x float32) T {
 func (f *format[T]) compare(t *testing.T, got, want []T, name func(i int) string) {
 	t.Helper()
 	for i, w := range want {
-		if g := got[i]; g != w && !f.element.Same(testkit.BytesOf(got[i:i+1]), testkit.BytesOf(want[i:i+1])) {
+		if g := got[i]; g != w && !f.element.Same(kit.BytesOf(got[i:i+1]), kit.BytesOf(want[i:i+1])) {
 			t.Fatalf("%s: got %#x, want %#x", name(i), g, w)
 		}
 	}
@@ -115,7 +115,7 @@ const roundedBlocks = 1 << 14
 func runFormats[T uint8 | uint16](t *testing.T, name string, formats []*format[T], scales []float32,
 	round func(i int, impl kernels.Implementation, y []T, x []float32), widen func(i int, impl kernels.Implementation, y []float32, x []T, scale float32)) {
 	t.Helper()
-	testkit.RunExhaustive(t, exhaustive.Leg{
+	kit.RunExhaustive(t, exhaustive.Leg{
 		Name:   name,
 		Blocks: len(formats) + roundedBlocks,
 		Counts: []string{"numbers rounded", "numbers widened"},
@@ -133,7 +133,7 @@ func runFormats[T uint8 | uint16](t *testing.T, name string, formats []*format[T
 					}
 					for _, impl := range dispatch.Supported() {
 						widen(block, impl, widened, bits, scale)
-						testkit.CompareExhaustive(t, widened, want, func(i int) string { return fmt.Sprintf("%s: %s %#02x times %x", impl, formats[block].name, i, scale) })
+						kit.CompareExhaustive(t, widened, want, func(i int) string { return fmt.Sprintf("%s: %s %#02x times %x", impl, formats[block].name, i, scale) })
 						counts[1] += int64(n)
 					}
 				}
@@ -165,7 +165,7 @@ type rotated16 struct {
 
 func newRotated16(n int) *rotated16 {
 	p := &rotated16{cos: make([]float32, n), sin: make([]float32, n), got: make([]float32, 2*n), gotBits: make([]uint16, 2*n)}
-	for layout := range testkit.Layouts {
+	for layout := range kit.Layouts {
 		p.x[layout], p.want[layout] = make([]float32, 2*n), make([]float32, 2*n)
 		p.bits[layout], p.wantBits[layout] = make([]uint16, 2*n), make([]uint16, 2*n)
 	}
@@ -177,8 +177,8 @@ func (p *rotated16) set(i int, x1, x2 float32, xBits1, xBits2 uint16, c, s float
 	p.cos[i], p.sin[i] = c, s
 	y1, y2 := float32(x1*c)-float32(x2*s), float32(x2*c)+float32(x1*s)
 	bits1, bits2 := p.format.nearest(y1), p.format.nearest(y2)
-	for j, layout := range testkit.Layouts {
-		a, b := testkit.PairAt(layout, 0, i, len(p.cos))
+	for j, layout := range kit.Layouts {
+		a, b := kit.PairAt(layout, 0, i, len(p.cos))
 		p.x[j][a], p.x[j][b], p.want[j][a], p.want[j][b] = x1, x2, y1, y2
 		p.bits[j][a], p.bits[j][b], p.wantBits[j][a], p.wantBits[j][b] = xBits1, xBits2, bits1, bits2
 	}
@@ -200,13 +200,13 @@ func (p *rotated16) check(t *testing.T, narrow bool) (count int64) {
 			j, layout = 1, posenc.Interleaved
 		}
 		a := operations.Arguments{Rotation: kernels.Rotation{Pairs: n, Partner: n, Tokens: 1, Heads: 1}, Memory: map[string][]byte{
-			"y": testkit.BytesOf(p.got), "x": testkit.BytesOf(p.x[j]), "cos": testkit.BytesOf(p.cos), "sin": testkit.BytesOf(p.sin),
+			"y": kit.BytesOf(p.got), "x": kit.BytesOf(p.x[j]), "cos": kit.BytesOf(p.cos), "sin": kit.BytesOf(p.sin),
 		}}
 		if x != operations.F32 {
-			a.Memory["x"] = testkit.BytesOf(p.bits[j])
+			a.Memory["x"] = kit.BytesOf(p.bits[j])
 		}
 		if y != operations.F32 {
-			a.Memory["y"] = testkit.BytesOf(p.gotBits)
+			a.Memory["y"] = kit.BytesOf(p.gotBits)
 		}
 		for _, impl := range dispatch.Supported() {
 			at := func(i int) string {
@@ -214,12 +214,12 @@ func (p *rotated16) check(t *testing.T, narrow bool) (count int64) {
 				if layout == posenc.Interleaved {
 					pair = i / 2
 				}
-				a, b := testkit.PairAt(layout, 0, pair, n)
+				a, b := kit.PairAt(layout, 0, pair, n)
 				return fmt.Sprintf("%s on %s: element %d of the pair %x, %x by cos %x, sin %x", o.Name, impl, min(1, i-a), p.x[j][a], p.x[j][b], p.cos[pair], p.sin[pair])
 			}
 			o.Call(impl, &a)
 			if y == operations.F32 {
-				testkit.CompareExhaustive(t, p.got, p.want[j], at)
+				kit.CompareExhaustive(t, p.got, p.want[j], at)
 			} else {
 				p.format.compare(t, p.gotBits, p.wantBits[j], at)
 			}
@@ -249,7 +249,7 @@ func TestExhaustiveRotations(t *testing.T) {
 	cos, sin, _ := exhaustive.CosSin(7)
 	const yarn = 1.3688879 // the attention factor of a factor of 40
 	angles = append(angles, [2]float32{0, 1}, [2]float32{yarn * cos, yarn * sin}, [2]float32{0x1p-100, -0x1p-140}, [2]float32{math.MaxFloat32, 0x1p127})
-	testkit.RunExhaustive(t, exhaustive.Leg{
+	kit.RunExhaustive(t, exhaustive.Leg{
 		Name:   fmt.Sprintf("rotations of all float16 and bfloat16 by %d angles with %d partners", len(angles), partners),
 		Blocks: len(formats) * len(angles) * partners,
 		Counts: []string{"pairs rotated"},
@@ -259,10 +259,10 @@ func TestExhaustiveRotations(t *testing.T) {
 				p.format = formats[block%len(formats)]
 				angle := angles[block/len(formats)%len(angles)]
 				partner := [1]uint16{}
-				if k := block / len(formats) / len(angles); k < len(testkit.Extremes16) {
-					partner[0] = uint16(testkit.Extremes16[k])
+				if k := block / len(formats) / len(angles); k < len(kit.Extremes16) {
+					partner[0] = uint16(kit.Extremes16[k])
 				} else {
-					p.format.element.Fill(testkit.NewRand(uint64(k)), testkit.BytesOf(partner[:]))
+					p.format.element.Fill(kit.NewRand(uint64(k)), kit.BytesOf(partner[:]))
 				}
 				for place := range 2 {
 					for i := range 1 << 16 {
@@ -283,7 +283,7 @@ func TestExhaustiveRotationsFloat32(t *testing.T) {
 	exhaustive.SkipUnlessAsked(t)
 	const pairs, blocks = 1 << 12, 1 << 13
 	formats := newFormats16()
-	testkit.RunExhaustive(t, exhaustive.Leg{
+	kit.RunExhaustive(t, exhaustive.Leg{
 		Name:   "rotations of all float32 to float16 and bfloat16",
 		Blocks: blocks,
 		Counts: []string{"pairs rotated"},
@@ -336,10 +336,10 @@ func TestExhaustive8Bits(t *testing.T) {
 	quantize := []func(kernels.Implementation, []uint8, []float32, *kernels.Conversion, float32){kernels.QuantizeF32ToE4M3, kernels.QuantizeF32ToE5M2}
 	dequantize := []func(kernels.Implementation, []float32, []uint8, []float32, *kernels.Conversion){kernels.DequantizeE4M3ToF32, kernels.DequantizeE5M2ToF32}
 	scales := make([]float32, 1000)
-	for i, r := 0, testkit.NewRand(8); i < len(scales); i++ {
+	for i, r := 0, kit.NewRand(8); i < len(scales); i++ {
 		scales[i] = math.Float32frombits(r.Uint32())
-		if i < len(testkit.Extremes) {
-			scales[i] = math.Float32frombits(testkit.Extremes[i])
+		if i < len(kit.Extremes) {
+			scales[i] = math.Float32frombits(kit.Extremes[i])
 		}
 	}
 	runFormats(t, "E4M3 and E5M2 from all float32 and to them", newFormats8(), scales, func(i int, impl kernels.Implementation, y []uint8, x []float32) {
@@ -361,7 +361,7 @@ func TestExhaustive8Bits(t *testing.T) {
 func TestExhaustiveQuotients(t *testing.T) {
 	exhaustive.SkipUnlessAsked(t)
 	const significands, perBlock, rows = 1 << 13, 1 << 10, 4
-	testkit.RunExhaustive(t, exhaustive.Leg{
+	kit.RunExhaustive(t, exhaustive.Leg{
 		Name:   "quotients next to midpoints of int8 and of E4M3, for all significands of the largest magnitude",
 		Blocks: significands + 1,
 		Counts: []string{"quotients"},
@@ -375,7 +375,7 @@ func TestExhaustiveQuotients(t *testing.T) {
 				y, want, length := make([]uint8, len(x)), make([]uint8, len(x)), len(x)/rows
 				v := kernels.Conversion{Len: length, Count: rows, YStride: length, XStride: length, ScaleStride: 1}
 				call := func(impl kernels.Implementation, y []uint8, scales []float32) {
-					o.Call(impl, &operations.Arguments{Conversion: v, Memory: map[string][]byte{"y": y, "scales": testkit.BytesOf(scales), "x": testkit.BytesOf(x)}, Number: map[string]float64{"leastScale": 0x1p-126}})
+					o.Call(impl, &operations.Arguments{Conversion: v, Memory: map[string][]byte{"y": y, "scales": kit.BytesOf(scales), "x": kit.BytesOf(x)}, Number: map[string]float64{"leastScale": 0x1p-126}})
 				}
 				call(kernels.Generic, want, wantScales[:])
 				for _, impl := range dispatch.Supported() {
@@ -428,7 +428,7 @@ func TestExhaustiveGuards(t *testing.T) {
 			}
 		}
 	}
-	testkit.RunExhaustive(t, exhaustive.Leg{
+	kit.RunExhaustive(t, exhaustive.Leg{
 		Name:   fmt.Sprintf("lengths and misalignments of all %d kernels between guards", len(everyOperation())),
 		Blocks: len(blocks),
 		Counts: []string{"lengths of a kernel", "lengths and misalignments"},
@@ -446,7 +446,7 @@ func TestExhaustiveGuards(t *testing.T) {
 						g.Gaps[name] = (m*(2*i+1) + i*b.n) % misalignments
 					}
 					for _, g.AtEnd = range []bool{false, true} {
-						j.tryOn(t, testkit.NewRand(uint64(number*misalignments+m)), b.n, g, b.impl)
+						j.tryOn(t, kit.NewRand(uint64(number*misalignments+m)), b.n, g, b.impl)
 						counts[1]++
 					}
 				}

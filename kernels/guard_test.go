@@ -12,8 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/operations"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
+	"github.com/go-posenc/posenc/internal/test/operations"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -43,7 +43,7 @@ func allGuarded(longest int) (list []guarded) {
 
 // newGuards returns guards for rows that begin up to misaligned elements from them.
 func (j *guarded) newGuards(t testing.TB, misaligned int) *operations.Guards {
-	o, _ := j.Problem(testkit.NewRand(0), kernels.Generic, 1)
+	o, _ := j.Problem(kit.NewRand(0), kernels.Generic, 1)
 	longest := max(j.Longest*max(1, o.Unit), slices.Max(append(o.Lengths, 0)))
 	return operations.NewGuards(t, guardBytes(longest+misaligned*max(1, o.Unit)), o)
 }
@@ -52,10 +52,10 @@ func (j *guarded) newGuards(t testing.TB, misaligned int) *operations.Guards {
 func (j *guarded) try(t testing.TB, r *rand.Rand, n int, g *operations.Guards) {
 	t.Helper()
 	if j.shared {
-		j.tryOn(t, r, n, g, testkit.Supported()...)
+		j.tryOn(t, r, n, g, kit.Supported()...)
 		return
 	}
-	for _, impl := range testkit.Supported() {
+	for _, impl := range kit.Supported() {
 		j.tryOn(t, r, n, g, impl)
 	}
 }
@@ -64,9 +64,9 @@ func (j *guarded) try(t testing.TB, r *rand.Rand, n int, g *operations.Guards) {
 func (j *guarded) tryOn(t testing.TB, r *rand.Rand, n int, g *operations.Guards, implementations ...kernels.Implementation) {
 	t.Helper()
 	o, p := j.Problem(r, implementations[0], n)
-	if testkit.Bochs { // TestOperations and those of functions compare the same calls
+	if kit.Bochs { // TestOperations and those of functions compare the same calls
 		a := o.Place(r, p, g.Place(r, o))
-		if reason, functions := testkit.Fault(func() { o.Call(implementations[0], a) }); reason != nil {
+		if reason, functions := kit.Fault(func() { o.Call(implementations[0], a) }); reason != nil {
 			t.Fatalf("%s, %s: %v in %s", o.Name, p, reason, functions)
 		}
 		return
@@ -78,9 +78,9 @@ func (j *guarded) tryOn(t testing.TB, r *rand.Rand, n int, g *operations.Guards,
 func TestGuards(t *testing.T) {
 	for _, j := range allGuarded(139) {
 		t.Run("operation="+j.Name, func(t *testing.T) {
-			r, g := testkit.NewRand(51), j.newGuards(t, 0)
-			for n := range testkit.Lengths(j.Longest) {
-				for range testkit.Rounds(3) {
+			r, g := kit.NewRand(51), j.newGuards(t, 0)
+			for n := range kit.Lengths(j.Longest) {
+				for range kit.Rounds(3) {
 					for _, g.AtEnd = range []bool{false, true} {
 						j.try(t, r, n, g)
 					}
@@ -93,7 +93,7 @@ func TestGuards(t *testing.T) {
 // The halves of a row end and begin at a guard of their own: neither the end of
 // the first nor the start of the second is touched by more than its pairs.
 func TestGuardHalves(t *testing.T) {
-	if !testkit.GuardPages {
+	if !kit.GuardPages {
 		t.Skip("NOT TESTED: nothing faults around memory here")
 	}
 	// What takes heads of one length alone takes no halves apart.
@@ -101,13 +101,13 @@ func TestGuardHalves(t *testing.T) {
 		return o.Geometry != "Rotation" || o.Layout != "HalfSplit" || o.Lengths != nil
 	})
 	operations.OnEachImplementation(t, rotations, func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
-		r := testkit.NewRand(50)
-		arenas := testkit.NewArenas(t, 4*70, 2)
+		r := kit.NewRand(50)
+		arenas := kit.NewArenas(t, 4*70, 2)
 		for n := 1; n <= 70; n++ {
 			for _, guarded := range []string{"x", "y"} {
 				p := o.Problem(r, n, true)
 				size := o.Slice(guarded).Element.Size
-				first, second := testkit.Flush[byte](arenas[0], n*size, true), testkit.Flush[byte](arenas[1], n*size, false)
+				first, second := kit.Flush[byte](arenas[0], n*size, true), kit.Flush[byte](arenas[1], n*size, false)
 				partner := operations.Offset(first, second) / size
 				p.Rotation = kernels.Rotation{Pairs: n, Partner: partner, Tokens: 1, Heads: 1}
 				a := p.Arguments
@@ -117,7 +117,7 @@ func TestGuardHalves(t *testing.T) {
 						a.Memory[s.Name] = make([]byte, (partner+n)*s.Element.Size)
 					}
 				}
-				if reason, functions := testkit.Fault(func() { o.Call(impl, &a) }); reason != nil {
+				if reason, functions := kit.Fault(func() { o.Call(impl, &a) }); reason != nil {
 					t.Fatalf("%d pairs: %v in %s", n, reason, functions)
 				}
 			}
@@ -127,18 +127,18 @@ func TestGuardHalves(t *testing.T) {
 
 // The guard itself: one element too far, either way, is noticed.
 func TestGuardCatches(t *testing.T) {
-	if !testkit.GuardPages {
+	if !kit.GuardPages {
 		t.Skip("NOT TESTED: nothing faults around memory here")
 	}
-	arena := testkit.NewArena(t, 100)
+	arena := kit.NewArena(t, 100)
 	for at, atEnd := range map[int]bool{-1: false, 4: true} {
-		s := testkit.Flush[float32](arena, 4, atEnd)
+		s := kit.Flush[float32](arena, 4, atEnd)
 		beyond := (*float32)(unsafe.Add(unsafe.Pointer(&s[0]), 4*at))
-		if reason, _ := testkit.Fault(func() { s[0], s[3] = 1, 2 }); reason != nil {
+		if reason, _ := kit.Fault(func() { s[0], s[3] = 1, 2 }); reason != nil {
 			t.Errorf("a write within the slice: %v", reason)
 		}
 		for name, access := range map[string]func(){"read": func() { s[0] = *beyond }, "write": func() { *beyond = 1 }} {
-			if reason, _ := testkit.Fault(access); reason == nil {
+			if reason, _ := kit.Fault(access); reason == nil {
 				t.Errorf("a %s at element %d of 4 was not noticed", name, at)
 			}
 		}
@@ -150,12 +150,12 @@ func TestGuardCatches(t *testing.T) {
 // that faults, and the fault says where. One that takes no memory is made to fault where
 // it begins.
 func TestKernelsAreHit(t *testing.T) {
-	if !testkit.GuardPages || testkit.Fuzzing() {
+	if !kit.GuardPages || kit.Fuzzing() {
 		t.Skip("NOT TESTED: nothing faults around memory here, or fuzzing changes the wrappers")
 	}
 	operations.OnEachImplementation(t, everyOperation(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		call := faulting(o, t)
-		reason, functions := testkit.Fault(func() { call(impl) })
+		reason, functions := kit.Fault(func() { call(impl) })
 		want, ok := o.Runs[impl]
 		switch {
 		case !ok:
@@ -188,7 +188,7 @@ func faulting(o *operations.Operation, t *testing.T) func(impl kernels.Implement
 		t.Cleanup(restore)
 		return func(impl kernels.Implementation) { o.Call(impl, &operations.Arguments{}) }
 	}
-	r := testkit.NewRand(1)
+	r := kit.NewRand(1)
 	const n = 64
 	p := o.Problem(r, n, true)
 	switch o.Geometry { // more than fits what is alive of the memory that faults
@@ -213,7 +213,7 @@ func faulting(o *operations.Operation, t *testing.T) func(impl kernels.Implement
 	// A slice of which Go itself reads nothing but the first elements.
 	dead := slices.IndexFunc(o.Slices, func(s operations.Slice) bool { return !s.Single })
 	const alive = 64
-	arena := testkit.NewArena(t, os.Getpagesize())
+	arena := kit.NewArena(t, os.Getpagesize())
 	a := p.Arguments
 	a.Memory = map[string][]byte{}
 	for i, s := range o.Slices {
@@ -221,7 +221,7 @@ func faulting(o *operations.Operation, t *testing.T) func(impl kernels.Implement
 		if s.Name == "ids" {
 			continue
 		}
-		a.Memory[s.Name] = testkit.BytesOf(testkit.Aligned(size / 4))
+		a.Memory[s.Name] = kit.BytesOf(kit.Aligned(size / 4))
 		if p.Size[s.Name] > 0 && o.Geometry == "" || s.Element == operations.F64 {
 			a.Memory[s.Name] = a.Memory[s.Name][:p.Size[s.Name]*s.Element.Size]
 		}
@@ -235,7 +235,7 @@ func faulting(o *operations.Operation, t *testing.T) func(impl kernels.Implement
 // Rows that are aligned for it are written by non-temporal stores, where these are asked
 // for, and by others elsewhere.
 func TestNonTemporalRowsAreHit(t *testing.T) {
-	if !testkit.GuardPages || testkit.Fuzzing() {
+	if !kit.GuardPages || kit.Fuzzing() {
 		t.Skip("NOT TESTED: nothing faults around memory here, or fuzzing changes the wrappers")
 	}
 	runs := map[string]map[kernels.Implementation]string{}
@@ -243,13 +243,13 @@ func TestNonTemporalRowsAreHit(t *testing.T) {
 		runs[o.Name] = o.Runs
 	}
 	const n, rows = 64, 8
-	positions := testkit.Sequence(rows + 1)[1:] // the sine of position 0 is for plain Go
+	positions := kit.Sequence(rows + 1)[1:] // the sine of position 0 is for plain Go
 	var block kernels.Block
-	block.Set(testkit.LadderOf(n))
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	block.Set(kit.LadderOf(n))
+	kit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		var shift kernels.Shift
 		shift.Set(impl, &block)
-		arena := testkit.NewArena(t, os.Getpagesize())
+		arena := kit.NewArena(t, os.Getpagesize())
 		dead := unsafe.Slice((*float32)(unsafe.Pointer(&arena[len(arena)-64])), rows*n)
 		for _, asked := range []bool{false, true} {
 			for _, misaligned := range []int{0, 1} {
@@ -261,8 +261,8 @@ func TestNonTemporalRowsAreHit(t *testing.T) {
 				if impl == kernels.Generic {
 					want = runs["CosSinExactF32"][impl]
 				}
-				sin := testkit.Aligned(rows*n + 1)[misaligned:]
-				_, functions := testkit.Fault(func() {
+				sin := kit.Aligned(rows*n + 1)[misaligned:]
+				_, functions := kit.Fault(func() {
 					kernels.CosSinExactRows(impl, dead, sin[:rows*n], n, positions, &block, &shift, 1, 1, asked)
 				})
 				if !slices.ContainsFunc(functions, func(f string) bool { return strings.HasSuffix(f, "/"+want) }) {
@@ -275,7 +275,7 @@ func TestNonTemporalRowsAreHit(t *testing.T) {
 
 // Every kernel of assembly is what some operation runs.
 func TestKernelsAreBound(t *testing.T) {
-	files := testkit.Must(filepath.Glob("../asm/*_*64.go"))
+	files := kit.Must(filepath.Glob("../asm/*_*64.go"))
 	if len(files) == 0 {
 		t.Skip("NOT TESTED: there is no source here, only the test binary")
 	}
@@ -286,7 +286,7 @@ func TestKernelsAreBound(t *testing.T) {
 		}
 	}
 	for _, file := range files {
-		text := testkit.Must(os.ReadFile(file))
+		text := kit.Must(os.ReadFile(file))
 		for _, m := range regexp.MustCompile(`(?m)^func (\w+)\(`).FindAllStringSubmatch(string(text), -1) {
 			if !bound["asm."+m[1]] {
 				t.Errorf("%s is bound to nothing", m[1])
@@ -298,7 +298,7 @@ func TestKernelsAreBound(t *testing.T) {
 // A case that a switch lacks fails, and says which.
 func TestMissingCasePanics(t *testing.T) {
 	all := []kernels.Implementation{kernels.AVX2, kernels.AVX512, kernels.NEON, 200}
-	r := testkit.NewRand(2)
+	r := kit.NewRand(2)
 	for _, impl := range all {
 		if slices.Contains(dispatch.Compiled(), impl) {
 			continue
@@ -312,7 +312,7 @@ func TestMissingCasePanics(t *testing.T) {
 			if o.Has("first") {
 				a.Number["first"], a.Number["step"] = 0, 0
 			}
-			reason, _ := testkit.Fault(func() { o.Call(impl, &a) })
+			reason, _ := kit.Fault(func() { o.Call(impl, &a) })
 			if message := fmt.Sprint(reason); !strings.Contains(message, o.Name+" has no case") || !strings.Contains(message, impl.String()) {
 				t.Errorf("%s on %s: %s", o.Name, impl, message)
 			}

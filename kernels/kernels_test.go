@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/operations"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
+	"github.com/go-posenc/posenc/internal/test/operations"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -57,7 +57,7 @@ func TestBlockSetAnew(t *testing.T) {
 		if n := len(invFreq); kernels.Certain(&block, 1, 1) != certain || block.Len() != n || !slices.Equal(kernels.Frequencies(&block), invFreq) {
 			t.Errorf("%d frequencies %x: got %d, %x, certain is %t", n, invFreq, block.Len(), kernels.Frequencies(&block), !certain)
 		}
-		for _, impl := range testkit.Supported() {
+		for _, impl := range kit.Supported() {
 			var got, want [2][kernels.Width]float32
 			kernels.CosSinExactRow(impl, got[0][:len(invFreq)], got[1][:len(invFreq)], 321, &block, 1, 1)
 			generic.CosSinExact(want[0][:], want[1][:], 321, invFreq, 1, 1)
@@ -77,7 +77,7 @@ func TestBlockSetAnew(t *testing.T) {
 
 // eachKernel runs f for every implementation with kernels.
 func eachKernel(t *testing.T, f func(t *testing.T, impl kernels.Implementation)) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	kit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		if impl == kernels.Generic {
 			t.Skip("plain Go decides everything, has no bound and no seeds")
 		}
@@ -96,7 +96,7 @@ func TestUndecided(t *testing.T) {
 			var block kernels.Block
 			p := int32(1 + r.IntN(1<<20))
 			n := 1 + r.IntN(kernels.Width) // the last part of a row has code of its own
-			invFreq := testkit.LadderOf(kernels.Width)[:n]
+			invFreq := kit.LadderOf(kernels.Width)[:n]
 			invFreq[r.IntN(n)] *= -1
 			block.Set(invFreq)
 			if !kernels.CosSinExactF32(impl, cos[:], sin[:], float64(p), &block, 1, 1) {
@@ -113,7 +113,7 @@ func TestUndecided(t *testing.T) {
 // it is and for anything that lies beside it.
 func TestNearMidpoints(t *testing.T) {
 	eachKernel(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(7)
+		r := kit.NewRand(7)
 		var block kernels.Block
 		var cos, sin [kernels.Width]float32
 		for exponent := -24; exponent < 0; exponent++ {
@@ -122,7 +122,7 @@ func TestNearMidpoints(t *testing.T) {
 				midpoint := (float64(low) + float64(math.Nextafter32(low, 2))) / 2
 				// The rest of the bound is for the errors of the angle and of the kernel.
 				off := math.Copysign(0.6*generic.Margin, r.Float64()-0.5)
-				invFreq := testkit.LadderOf(kernels.Width)[:1+r.IntN(kernels.Width)]
+				invFreq := kit.LadderOf(kernels.Width)[:1+r.IntN(kernels.Width)]
 				invFreq[0] = math.Acos(midpoint + off)
 				if r.IntN(2) == 0 {
 					invFreq[0] = math.Asin(midpoint + off*midpoint)
@@ -144,7 +144,7 @@ func TestBeyondFloat32(t *testing.T) {
 	nan, infinity := float32(math.NaN()), float32(math.Inf(1))
 	reach := math.Nextafter32(generic.MaxAngle, 0)
 	eachKernel(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(8)
+		r := kit.NewRand(8)
 		for n := 1; n < 131; n++ {
 			cos, sin, angles := make([]float32, n), make([]float32, n), make([]float32, n)
 			for _, x := range []float32{0, 1, reach, generic.MaxAngle, infinity, nan} {
@@ -167,7 +167,7 @@ func TestSeedError(t *testing.T) {
 	const tries = 100
 	eachKernel(t, func(t *testing.T, impl kernels.Implementation) {
 		allowed := 0
-		if testkit.Bochs {
+		if kit.Bochs {
 			allowed = tries * kernels.Width / 1000 // its VFMADD, see there
 		}
 		wrong := 0
@@ -175,7 +175,7 @@ func TestSeedError(t *testing.T) {
 		var block kernels.Block
 		var seed [3][kernels.Width]float64
 		var cos, sin [kernels.Width]float64
-		invFreq := testkit.LadderOf(kernels.Width)
+		invFreq := kit.LadderOf(kernels.Width)
 		for range tries {
 			p := float64(r.IntN(1 << (1 + r.IntN(30))))
 			for i := range invFreq {
@@ -217,8 +217,8 @@ func TestShiftStops(t *testing.T) {
 			if base == 0 && row == 0 {
 				continue
 			}
-			invFreq := testkit.LadderOf(kernels.Width)[:n]
-			invFreq[r.IntN(n)] = testkit.HardFrequency(r, base+int32(row))
+			invFreq := kit.LadderOf(kernels.Width)[:n]
+			invFreq[r.IntN(n)] = kit.HardFrequency(r, base+int32(row))
 			var block kernels.Block
 			var shift kernels.Shift
 			var seed [3][kernels.Width]float64
@@ -256,7 +256,7 @@ func TestShiftStops(t *testing.T) {
 }
 
 func TestAligned(t *testing.T) {
-	memory := testkit.Aligned(128)
+	memory := kit.Aligned(128)
 	for _, tt := range []struct {
 		cos, sin, stride, n int
 		want                bool
@@ -278,15 +278,15 @@ func everyOperation() []*operations.Operation { return slices.Concat(operations.
 // on ordinary numbers, extremes and any bits.
 func TestOperations(t *testing.T) {
 	operations.EachOperation(t, operations.Regular(), func(t *testing.T, o *operations.Operation) {
-		r := testkit.NewRand(1)
-		for n := range testkit.Lengths(134) {
-			for range testkit.Rounds(10) {
+		r := kit.NewRand(1)
+		for n := range kit.Lengths(134) {
+			for range kit.Rounds(10) {
 				o.Try(t, r, o.Problem(r, n, false), operations.Padded(r, o))
 			}
 		}
 		for _, n := range []int{200, 255, 256, 257, 1000} {
-			rounds := testkit.Rounds(20)
-			if testkit.Bochs {
+			rounds := kit.Rounds(20)
+			if kit.Bochs {
 				rounds = 1
 			}
 			for range rounds {
@@ -299,13 +299,13 @@ func TestOperations(t *testing.T) {
 // Numbers at and next to all midpoints of numbers of 16 bits are rounded to even, as
 // generic does, where an operation leaves them as they are until then.
 func TestRounding(t *testing.T) {
-	all := hardToRound(testkit.NewRand(4))
+	all := hardToRound(kit.NewRand(4))
 	is16 := func(s operations.Slice) bool { return s.Written && s.Element.Size == 2 && s.Element.Set != nil }
 	operations.EachOperation(t, operations.Regular(), func(t *testing.T, o *operations.Operation) {
 		if !slices.ContainsFunc(o.Slices, is16) {
 			return
 		}
-		r := testkit.NewRand(5)
+		r := kit.NewRand(5)
 		const most = 1000
 		for values := range slices.Chunk(all, most) {
 			p := o.Problem(r, len(values), true)
@@ -361,7 +361,7 @@ func hardToRound(r *rand.Rand) (all []float32) {
 			midpoint := float32((float64(x) + float64(next)) / 2)
 			all = append(all, x, midpoint, math.Nextafter32(midpoint, x), math.Nextafter32(midpoint, next))
 		}
-		all = append(all, math.Float32frombits(r.Uint32()), math.Float32frombits(testkit.OneOf(r, testkit.Extremes)))
+		all = append(all, math.Float32frombits(r.Uint32()), math.Float32frombits(kit.OneOf(r, kit.Extremes)))
 	}
 	return all
 }
@@ -372,14 +372,14 @@ func TestWidening(t *testing.T) {
 		if o.Geometry != "" || o.Has("scale") || o.Slices[1].Element.Size != 2 {
 			return
 		}
-		p := o.Problem(testkit.NewRand(6), 1<<16, true)
+		p := o.Problem(kit.NewRand(6), 1<<16, true)
 		p.Prepare = func(_ *rand.Rand, a *operations.Arguments) {
 			x := operations.Elements[uint16](a, o.Slices[1].Name)
 			for i := range x {
 				x[i] = uint16(i)
 			}
 		}
-		r := testkit.NewRand(7)
+		r := kit.NewRand(7)
 		o.Try(t, r, p, operations.Padded(r, o))
 	})
 }
@@ -387,7 +387,7 @@ func TestWidening(t *testing.T) {
 // Nothing to do is done by doing nothing.
 func TestNothing(t *testing.T) {
 	operations.EachOperation(t, operations.Regular(), func(t *testing.T, o *operations.Operation) {
-		r := testkit.NewRand(8)
+		r := kit.NewRand(8)
 		for empty := range 3 {
 			p := o.Problem(r, 8, false)
 			if o.Geometry == "" {

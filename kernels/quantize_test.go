@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/operations"
+	"github.com/go-posenc/posenc/internal/test/operations"
 
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -37,8 +37,8 @@ func rowConversions8() []*operations.Operation {
 // smallest a scale or its inverse is infinite, subnormal or 0.
 func TestMagnitudes(t *testing.T) {
 	operations.EachOperation(t, quantizations(), func(t *testing.T, o *operations.Operation) {
-		r := testkit.NewRand(11)
-		for range testkit.Rounds(10) {
+		r := kit.NewRand(11)
+		for range kit.Rounds(10) {
 			for exponent := -148; exponent <= 128; {
 				p := o.Problem(r, 95, true)
 				p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
@@ -59,7 +59,7 @@ func TestMagnitudes(t *testing.T) {
 func TestLargestOfHeads(t *testing.T) {
 	rotating := slices.DeleteFunc(rotations(), func(o *operations.Operation) bool { return o.Lengths == nil })
 	operations.EachOperation(t, rotating, func(t *testing.T, o *operations.Operation) {
-		r := testkit.NewRand(14)
+		r := kit.NewRand(14)
 		for length, pairs := range o.Lengths {
 			p, placed := o.Problem(r, length, false), map[string][2][]byte{}
 			for p.Rotation.Heads != 8 || p.Rotation.Tokens != 1 {
@@ -98,8 +98,8 @@ func TestLargestOfHeads(t *testing.T) {
 // quotient is.
 func TestQuotients(t *testing.T) {
 	operations.EachOperation(t, rowConversions8(), func(t *testing.T, o *operations.Operation) {
-		r := testkit.NewRand(12)
-		for range testkit.Rounds(300) {
+		r := kit.NewRand(12)
+		for range kit.Rounds(300) {
 			n := len(midpointRow(o, 1))
 			p := o.Problem(r, n, true)
 			p.Prepare = func(r *rand.Rand, a *operations.Arguments) {
@@ -117,8 +117,8 @@ func TestQuotients(t *testing.T) {
 func TestSmallScales(t *testing.T) {
 	ruled := slices.DeleteFunc(rowConversions8(), func(o *operations.Operation) bool { return !slices.Contains(o.Numbers, "leastScale") })
 	operations.EachOperation(t, ruled, func(t *testing.T, o *operations.Operation) {
-		r := testkit.NewRand(15)
-		for exponent := range testkit.Rounds(120) {
+		r := kit.NewRand(15)
+		for exponent := range kit.Rounds(120) {
 			n := len(midpointRow(o, 1))
 			p := o.Problem(r, n, true)
 			p.Number = map[string]float64{"leastScale": 0x1p-126, "fraction": float64(r.IntN(2) * (1<<23 - 1))}
@@ -169,7 +169,7 @@ func mostOf(o *operations.Operation) float32 {
 // by operations that multiply and divide by 1.
 func TestRounding8(t *testing.T) {
 	operations.EachOperation(t, conversions8(), func(t *testing.T, o *operations.Operation) {
-		r := testkit.NewRand(10)
+		r := kit.NewRand(10)
 		most := mostOf(o)
 		var all []float32
 		for upper := range uint32(1 << 16) { // the midpoints have no lower half
@@ -216,7 +216,7 @@ func TestWidening8(t *testing.T) {
 		return o.Geometry != "Conversion" || o.Slice("x").Element == operations.F32 || !o.Has("scales")
 	})
 	operations.EachOperation(t, narrow, func(t *testing.T, o *operations.Operation) {
-		r := testkit.NewRand(13)
+		r := kit.NewRand(13)
 		for exponent := -150; exponent <= 128; exponent++ {
 			scale := float32(math.Ldexp(2-r.Float64(), exponent-1))
 			p := o.Problem(r, 256, true)
@@ -238,7 +238,7 @@ func TestWidening8(t *testing.T) {
 // are tried that are nearest to where it makes a difference, beside midpoints.
 func TestHardQuotients(t *testing.T) {
 	operations.EachOperation(t, rowConversions8(), func(t *testing.T, o *operations.Operation) {
-		r, most, tried := testkit.NewRand(11), mostOf(o), 0
+		r, most, tried := kit.NewRand(11), mostOf(o), 0
 		for _, q := range hardQuotients(o) {
 			largest, ok := dividend(most, q.scale)
 			if !ok {
@@ -265,7 +265,7 @@ func TestHardQuotients(t *testing.T) {
 
 // The scale of a row with a NaN is the NaN of the definition, for any NaN in the row.
 func TestScaleOfNaN(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	kit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, bits := range []uint32{0x7fc00000, 0xffc00000, 0x7fc12345, 0xffffffff, 0x7f800001, 0xffa5a5a5} {
 			for at := range 21 {
 				var x [21]float32

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/operations"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
+	"github.com/go-posenc/posenc/internal/test/operations"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -25,7 +25,7 @@ const racesVariable = "POSENC_TEST_RACES"
 func TestRaces(t *testing.T) {
 	if os.Getenv(racesVariable) != "" {
 		for _, o := range everyOperation() {
-			for _, impl := range testkit.Supported() {
+			for _, impl := range kit.Supported() {
 				if strings.HasPrefix(o.Runs[impl], "asm.") {
 					races(o, func(a *operations.Arguments) { o.Call(impl, a) }, impl.String())
 				}
@@ -35,7 +35,7 @@ func TestRaces(t *testing.T) {
 		os.Exit(1)
 	}
 	reports := filepath.Join(t.TempDir(), "reports")
-	program := exec.Command(testkit.Must(os.Executable()), "-test.run=^TestRaces$")
+	program := exec.Command(kit.Must(os.Executable()), "-test.run=^TestRaces$")
 	program.Env = append(os.Environ(), racesVariable+"=1", "GORACE=suppress_equal_stacks=0 suppress_equal_pcs=0 log_path="+reports)
 	output, err := program.CombinedOutput()
 	if !bytes.Contains(output, []byte("complete\n")) || bytes.Contains(output, []byte("WRONG")) {
@@ -84,7 +84,7 @@ func races(o *operations.Operation, call func(a *operations.Arguments), impl str
 // placed returns always the same call, with the memory that s is in and where in it the
 // bytes of its rows are.
 func placed(o *operations.Operation, s *operations.Slice) (a *operations.Arguments, memory []byte, rows []int) {
-	for r := testkit.NewRand(1); ; {
+	for r := kit.NewRand(1); ; {
 		p := o.Problem(r, kernels.Width, false)
 		if o.Has("slope") {
 			p.Number["first"] = 0 // plain Go runs for distances that float32 does not count

@@ -3,7 +3,7 @@
 package kernels_test
 
 import (
-	. "github.com/go-posenc/posenc/internal/operations"
+	. "github.com/go-posenc/posenc/internal/test/operations"
 	"github.com/go-posenc/posenc/kernels"
 )
 

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/go-posenc/posenc/asm/bound"
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/measure"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/bound"
+	"github.com/go-posenc/posenc/internal/test/kit"
+	"github.com/go-posenc/posenc/internal/test/measure"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -29,11 +29,11 @@ func TestUpperHalvesInUse(t *testing.T) {
 	}
 	const n = 40
 	cos, sin := make([]float32, n), make([]float32, n)
-	invFreq, invFreq32 := testkit.LadderOf(n), make([]float32, n)
+	invFreq, invFreq32 := kit.LadderOf(n), make([]float32, n)
 	var block, short, large kernels.Block
 	block.Set(invFreq)
 	large.Set([]float64{1 << 45})
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	kit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for name, call := range map[string]func(){
 			"Block.Set":      func() { short.Set(invFreq[:8]) }, // copies of more clear upper halves
 			"CosSinExactRow": func() { kernels.CosSinExactRow(impl, cos, sin, 3, &block, 1, 1) },
@@ -41,7 +41,7 @@ func TestUpperHalvesInUse(t *testing.T) {
 			"CosSinFloat32":  func() { kernels.CosSinFloat32(impl, cos, sin, invFreq32, 3, 1, 1) },
 			"BeforeFMA":      kernels.BeforeFMA,
 		} {
-			testkit.WithUpperHalves(func() {
+			kit.WithUpperHalves(func() {
 				before := upperHalves()
 				bound.UseUpperHalvesAVX2()
 				call()
@@ -58,8 +58,8 @@ func TestUpperHalvesInUse(t *testing.T) {
 // without it.
 func BenchmarkUpperHalves(b *testing.B) {
 	const n = kernels.Width
-	cos, sin := testkit.Aligned(n), testkit.Aligned(n)
-	invFreq := testkit.LadderOf(n)
+	cos, sin := kit.Aligned(n), kit.Aligned(n)
+	invFreq := kit.LadderOf(n)
 	var block kernels.Block
 	block.Set(invFreq)
 	for name, row := range map[string]func(){

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/operations"
+	"github.com/go-posenc/posenc/internal/test/operations"
 
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -21,12 +21,12 @@ func TestStateIsKept(t *testing.T) {
 	if !slices.Contains(dispatch.Supported(), asking) {
 		t.Skip("NOT TESTED: the CPU has no AVX to ask for its state with")
 	}
-	modes := append([]testkit.ControlMode{{}}, append(testkit.FlushModes, testkit.RoundModes...)...)
+	modes := append([]kit.ControlMode{{}}, append(kit.FlushModes, kit.RoundModes...)...)
 	const n = 40 // whole vectors and a rest
 	operations.OnEachImplementation(t, everyOperation(), func(t *testing.T, impl kernels.Implementation, o *operations.Operation) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		r := testkit.NewRand(9)
+		r := kit.NewRand(9)
 		for _, mode := range modes {
 			p := o.Problem(r, n, false)
 			a := p.Arguments
@@ -41,12 +41,12 @@ func TestStateIsKept(t *testing.T) {
 			if p.Prepare != nil {
 				p.Prepare(r, &a)
 			}
-			before := testkit.SwapControl(testkit.DefaultControl)
-			testkit.SwapControl(before | mode.Bits)
+			before := kit.SwapControl(kit.DefaultControl)
+			kit.SwapControl(before | mode.Bits)
 			o.Call(impl, &a)
 			dirty := upperHalves()
-			after := testkit.SwapControl(before)
-			if after&^testkit.ExceptionFlags != (before|mode.Bits)&^testkit.ExceptionFlags {
+			after := kit.SwapControl(before)
+			if after&^kit.ExceptionFlags != (before|mode.Bits)&^kit.ExceptionFlags {
 				t.Errorf("the control register is %#x after a call, was %#x", after, before|mode.Bits)
 			}
 			if dirty != 0 && impl != kernels.Generic {

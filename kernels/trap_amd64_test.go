@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/asm"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // withoutMemory is the kernels that touch no memory.
@@ -19,5 +19,5 @@ func trap(t *testing.T, operation string) (restore func()) {
 	if kernel == nil {
 		t.Fatalf("%s takes no memory, and is not among the kernels to trap", operation)
 	}
-	return testkit.Trap(t, kernel)
+	return kit.Trap(t, kernel)
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
@@ -96,7 +96,7 @@ func sourcesOf() map[string]string {
 // notYetTable has the types that are not read yet, each with what a caller can do.
 func notYetTable() string {
 	reasons, sources := map[string]string{}, sourcesOf()
-	for line := range strings.Lines(string(testkit.Must(os.ReadFile("testdata/served/notyet.txt")))) {
+	for line := range strings.Lines(string(kit.Must(os.ReadFile("testdata/served/notyet.txt")))) {
 		reason, names, _ := strings.Cut(line, "\t")
 		for _, name := range strings.Fields(names) {
 			reasons[name] = reason
@@ -229,7 +229,7 @@ func towerTable(t *testing.T) string {
 		}
 		order := "within each half of a head: not one rotation"
 		if f.Arrangement != nil {
-			ladder := testkit.Must(f.Arrangement(16, 1e4, frequency.Exact))
+			ladder := kit.Must(f.Arrangement(16, 1e4, frequency.Exact))
 			order = orders[axesOf(ladder.Axes)]
 			if order == "" {
 				t.Fatalf("%s: no words for axes %v", name, ladder.Axes)
@@ -337,7 +337,7 @@ func trapTable(traps []modelTrap) string {
 	return text
 }
 
-func readPage(page string) string { return string(testkit.Must(os.ReadFile(page))) }
+func readPage(page string) string { return string(kit.Must(os.ReadFile(page))) }
 
 // The tables of docs/models.md, docs/traps.md and docs/keys.md that the code holds are the code's,
 // and each is on its page once.
@@ -378,7 +378,7 @@ func TestDocs(t *testing.T) {
 				t.Fatalf("%s: table %s has no place, or no end", page, table.name)
 			}
 			if got != table.text {
-				if !*testkit.Update {
+				if !*kit.Update {
 					t.Errorf("%s: table %s is not the code's; go test ./modelconfig -run TestDocs -update", page, table.name)
 				}
 				begin := len(text) - len(after)
@@ -388,8 +388,8 @@ func TestDocs(t *testing.T) {
 		if !slices.Equal(places, want) {
 			t.Errorf("%s has places for %q, tables are %q", page, places, want)
 		}
-		if *testkit.Update {
-			testkit.NoError(t, os.WriteFile(page, []byte(text), 0o644))
+		if *kit.Update {
+			kit.NoError(t, os.WriteFile(page, []byte(text), 0o644))
 		}
 	}
 }
@@ -398,7 +398,7 @@ func TestDocs(t *testing.T) {
 func TestDocsRules(t *testing.T) {
 	var source []byte
 	for _, path := range sources() {
-		source = append(source, testkit.Must(os.ReadFile(path))...)
+		source = append(source, kit.Must(os.ReadFile(path))...)
 	}
 	var rules []string
 	for line := range strings.Lines(section(t, readPage(keysPage), "Rules")) {

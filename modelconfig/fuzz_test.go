@@ -21,7 +21,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/huggingface"
@@ -169,9 +169,9 @@ func checkRope(t *testing.T, m *Model, o RopeOptions, must bool) {
 		err := posenc.Rotate(rows.Layer(i), posenc.View[float32]{Data: q, Heads: 1})
 		want := slices.Repeat([]float32{1}, dim)
 		if rotary != nil {
-			testkit.NoError(t, posenc.Rotate(rotary.AtAxes(positions[:rotary.Axes()]), posenc.View[float32]{Data: want, Heads: 1}))
+			kit.NoError(t, posenc.Rotate(rotary.AtAxes(positions[:rotary.Axes()]), posenc.View[float32]{Data: want, Heads: 1}))
 		}
-		if (err == nil) != inside || inside && !testkit.SameBits(q, want) {
+		if (err == nil) != inside || inside && !kit.SameBits(q, want) {
 			t.Fatalf("%+v: layer %d rotates to %v, want %v, error %v", o, i, q, want, err)
 		}
 	}
@@ -209,20 +209,20 @@ func FuzzHuggingFace(f *testing.F) {
 			t.Fatalf("%+v, %v", positions, err)
 		}
 		if _, errOfPositions := positions.Positions(nil, nil); err == nil {
-			testkit.NoError(t, errOfPositions)
+			kit.NoError(t, errOfPositions)
 		}
 	})
 }
 
 // sources are the files of the package and of its internal packages, without tests.
 func sources() []string {
-	files := slices.Concat(testkit.Must(filepath.Glob("*.go")), testkit.Must(filepath.Glob("internal/*/*.go")))
+	files := slices.Concat(kit.Must(filepath.Glob("*.go")), kit.Must(filepath.Glob("internal/*/*.go")))
 	return slices.DeleteFunc(files, func(path string) bool { return strings.HasSuffix(path, "_test.go") })
 }
 
 func parseFiles(paths []string) (trees []*ast.File) {
 	for _, path := range paths {
-		trees = append(trees, testkit.Must(parser.ParseFile(token.NewFileSet(), path, nil, 0)))
+		trees = append(trees, kit.Must(parser.ParseFile(token.NewFileSet(), path, nil, 0)))
 	}
 	return trees
 }
@@ -250,12 +250,12 @@ func words(files []string) []string {
 // Every function and method that the package exports stands in a file with a fuzz target.
 func TestFuzzTargets(t *testing.T) {
 	var fuzzed []byte
-	for _, path := range testkit.Must(filepath.Glob("*_test.go")) {
-		if text := testkit.Must(os.ReadFile(path)); bytes.Contains(text, []byte("\nfunc Fuzz")) {
+	for _, path := range kit.Must(filepath.Glob("*_test.go")) {
+		if text := kit.Must(os.ReadFile(path)); bytes.Contains(text, []byte("\nfunc Fuzz")) {
 			fuzzed = append(fuzzed, text...)
 		}
 	}
-	for _, name := range testkit.ExportedFunctions(t, ".") {
+	for _, name := range kit.ExportedFunctions(t, ".") {
 		if last := name[strings.LastIndexByte(name, '.')+1:]; !regexp.MustCompile(`\b` + last + `\(|= ` + last + `\b`).Match(fuzzed) {
 			t.Errorf("no fuzz target calls %s", name)
 		}
@@ -357,7 +357,7 @@ func readType(modelType string, members map[string]any) (*Model, string, error) 
 	maps.Copy(document, leastKeys[modelType])
 	maps.Copy(document, members)
 	m, err := readOf(modelType, document)
-	return m, string(testkit.Must(json.Marshal(document))), err
+	return m, string(kit.Must(json.Marshal(document))), err
 }
 
 // Every type reads a configuration that has nothing but what it needs, and takes the number of layers
@@ -404,7 +404,7 @@ func TestTypes(t *testing.T) {
 		keys := slices.Compact(slices.Sorted(slices.Values(append(known[:len(known):len(known)], f.ExtraKeys...))))
 		for i, key := range keys {
 			for j, rule := range huggingface.RopeTypeNames() {
-				if !testkit.Sampled(i+j, 4) {
+				if !kit.Sampled(i+j, 4) {
 					continue
 				}
 				rope := map[string]any{"rope_type": rule, key: wrong}
@@ -418,7 +418,7 @@ func TestTypes(t *testing.T) {
 			for _, value := range []string{`0`, `1`, `-1`, `1e300`, `null`, `"x"`, `[-1]`, `{"full_attention": null}`} {
 				members := map[string]any{"hidden_size": 4, "num_attention_heads": 4, "head_dim": 4, "num_hidden_layers": 2}
 				members[key] = json.RawMessage(value)
-				if !testkit.Sampled(n+i, 8) {
+				if !kit.Sampled(n+i, 8) {
 					continue
 				}
 				if _, text, err := readType(modelType, members); err != nil && !wrapsOne(err) {
@@ -440,7 +440,7 @@ type keysRead struct {
 func readKeys(t *testing.T) *keysRead {
 	t.Helper()
 	k := new(keysRead)
-	testkit.ReadJSON("testdata/keys/keys.json.gz", k)
+	kit.ReadJSON("testdata/keys/keys.json.gz", k)
 	if len(k.Keys) < 150 || len(k.Fields) < 2000 {
 		t.Fatalf("%d keys, %d fields", len(k.Keys), len(k.Fields))
 	}
@@ -457,7 +457,7 @@ func readKeys(t *testing.T) *keysRead {
 func withKey(document map[string]any, key string, v any) []byte {
 	document = maps.Clone(document)
 	document[key] = v
-	return testkit.Must(json.Marshal(document))
+	return kit.Must(json.Marshal(document))
 }
 
 // TestPositionKeys: no key that position code reads passes in silence on any type: the type
@@ -476,7 +476,7 @@ func TestPositionKeys(t *testing.T) {
 	for i, name := range document.SortedKeys(documents) {
 		f := families[name]
 		for j, key := range keys {
-			if !testkit.Sampled(i+j, 8) {
+			if !kit.Sampled(i+j, 8) {
 				continue
 			}
 			if huggingface.IsHarmless(key) || slices.Contains(f.Unread, key) || f.OriginalPositions != 0 && key == "original_max_position_embeddings" {
@@ -513,7 +513,7 @@ func TestMisspelledKeys(t *testing.T) {
 	}
 	wantError(t, `{"model_type": "llama", "partial_rotery_factor": 0.5}`, ErrUnknown, "partial_rotary_factor")
 	for n, key := range document.SortedKeys(k.Keys) {
-		if !testkit.Sampled(n, 8) {
+		if !kit.Sampled(n, 8) {
 			continue
 		}
 		for i := range len(key) {

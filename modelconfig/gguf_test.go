@@ -16,7 +16,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/gguf"
@@ -81,7 +81,7 @@ func metadataTypes(keys map[string]any) {
 			if i, err := strconv.ParseUint(v.String(), 10, 32); err == nil {
 				return uint32(i)
 			}
-			return float32(testkit.Must(v.Float64()))
+			return float32(kit.Must(v.Float64()))
 		case []any:
 			for i := range v {
 				v[i] = typed(v[i])
@@ -98,7 +98,7 @@ func metadataTypes(keys map[string]any) {
 // it has the same order of pairs here, is refused, or rotates nothing there either.
 func TestGGUFRopeTypes(t *testing.T) {
 	var list map[string][]string
-	testkit.ReadJSON("testdata/llamacpp/rope_types.json", &list)
+	kit.ReadJSON("testdata/llamacpp/rope_types.json", &list)
 	types := map[string]models.GGUFArchitecture{
 		"NORM": {Layout: models.Normal}, "NEOX": {Layout: models.NeoX}, "MROPE": {Layout: models.NeoX, Axes: models.SectionedAxes}, "IMROPE": {Layout: models.NeoX, Axes: models.InterleavedAxes},
 		"MROPE with sections, else NORM": {Layout: models.Normal, Axes: models.OptionalAxes}, "MROPE with sections, else NEOX": {Layout: models.NeoX, Axes: models.OptionalAxes},
@@ -124,7 +124,7 @@ func TestGGUFRopeTypes(t *testing.T) {
 
 // A caller may give Mistral 3's mscale_all_dim in float64, which then stays as it is.
 func TestMultiplierOfMistral3(t *testing.T) {
-	m := testkit.Must(readGGUF(ggufKeys("mistral3", "rope.dimension_count", 64, "rope.scaling.type", "yarn", "rope.scaling.factor", 16, "rope.scaling.original_context_length", 4096, "rope.scaling.yarn_log_multiplier", 0.7)))
+	m := kit.Must(readGGUF(ggufKeys("mistral3", "rope.dimension_count", 64, "rope.scaling.type", "yarn", "rope.scaling.factor", 16, "rope.scaling.original_context_length", 4096, "rope.scaling.yarn_log_multiplier", 0.7)))
 	if p, _ := m.Layers()[0].Rule.Parameters.(frequency.YaRNParameters); p.MScaleAllDim != 0.7 {
 		t.Errorf("%+v", p)
 	}
@@ -135,8 +135,8 @@ func TestGGUFValueTypes(t *testing.T) {
 	type named uint16
 	read := func(keys map[string]any) posenc.RotaryConfig {
 		t.Helper()
-		cfg := testkit.Must(testkit.Must(readGGUF(keys)).rotaryFor(kindOptions{}))
-		testkit.NoError(t, second(posenc.NewRotary(cfg)))
+		cfg := kit.Must(kit.Must(readGGUF(keys)).rotaryFor(kindOptions{}))
+		kit.NoError(t, second(posenc.NewRotary(cfg)))
 		return cfg
 	}
 	want := read(ggufKeys("qwen2", "rope.dimension_count", uint32(64), "rope.freq_base", float32(50000)))
@@ -149,13 +149,13 @@ func TestGGUFValueTypes(t *testing.T) {
 		}
 	}
 	factors := slices.Repeat([]float32{1}, 64)
-	m := testkit.Must(readGGUF(ggufKeys("llama", "/rope_freqs.weight", factors)))
+	m := kit.Must(readGGUF(ggufKeys("llama", "/rope_freqs.weight", factors)))
 	factors[0] = 100 // the model keeps no reference to it
-	if first := testkit.Must(m.rotaryFor(kindOptions{})).InvFreq[0]; first != 1 {
+	if first := kit.Must(m.rotaryFor(kindOptions{})).InvFreq[0]; first != 1 {
 		t.Errorf("first frequency %v, want 1", first)
 	}
 	for _, length := range []any{int64(math.MaxInt32), uint64(math.MaxInt32)} {
-		if m := testkit.Must(readGGUF(ggufKeys("qwen2", "context_length", length, "rope.freq_base", math.MaxFloat64))); m.ContextLength() != math.MaxInt32 {
+		if m := kit.Must(readGGUF(ggufKeys("qwen2", "context_length", length, "rope.freq_base", math.MaxFloat64))); m.ContextLength() != math.MaxInt32 {
 			t.Errorf("%T: length %d", length, m.ContextLength())
 		}
 	}
@@ -165,8 +165,8 @@ func TestGGUFValueTypes(t *testing.T) {
 
 // Positions have time, height and width, also where no pair takes the last of them.
 func TestGGUFAxes(t *testing.T) {
-	m := testkit.Must(readGGUF(ggufKeys("qwen2vl", "rope.dimension_sections", []int32{32, 32, 0, 0})))
-	if rope := testkit.Must(m.Rope()); rope.Axes() != 3 || testkit.Must(testkit.Must(readGGUF(ggufKeys("qwen2"))).Rope()).Axes() != 1 {
+	m := kit.Must(readGGUF(ggufKeys("qwen2vl", "rope.dimension_sections", []int32{32, 32, 0, 0})))
+	if rope := kit.Must(m.Rope()); rope.Axes() != 3 || kit.Must(kit.Must(readGGUF(ggufKeys("qwen2"))).Rope()).Axes() != 1 {
 		t.Errorf("%d axes", rope.Axes())
 	}
 }
@@ -281,9 +281,9 @@ func rotateRows(t *testing.T, cfg posenc.RotaryConfig, headDim int, positions []
 	for i := range x {
 		x[i] = ggmlInput(i % headDim)
 	}
-	r := testkit.Must(posenc.NewRotary(cfg))
+	r := kit.Must(posenc.NewRotary(cfg))
 	at := slices.Concat(positions[:r.Axes()]...)
-	testkit.NoError(t, posenc.Rotate(r.AtAxes(at), posenc.View[float32]{Data: x, Heads: 1, TokenStride: headDim}))
+	kit.NoError(t, posenc.Rotate(r.AtAxes(at), posenc.View[float32]{Data: x, Heads: 1, TokenStride: headDim}))
 	return x
 }
 
@@ -297,15 +297,15 @@ func TestLlamaCppVision(t *testing.T) {
 		Positions [][]int32
 		Rotated   []string
 	}
-	testkit.ReadJSON("testdata/llamacpp/vision.json", &cases)
+	kit.ReadJSON("testdata/llamacpp/vision.json", &cases)
 	for _, c := range cases {
-		cfg := testkit.Must(testkit.Must(HuggingFaceVision(testkit.Must(json.Marshal(c.Config)))).rotaryFor(kindOptions{}))
+		cfg := kit.Must(kit.Must(HuggingFaceVision(kit.Must(json.Marshal(c.Config)))).rotaryFor(kindOptions{}))
 		x := rotateRows(t, cfg, c.HeadDim, c.Positions) // ggml has four axes, of which the first two are rows and columns
 		// ggml's angles are products of up to 20 float32 numbers of positions below 64: their
 		// error is below 64·60·2^-24, that of elements below 8 times as much.
 		const tolerance = 8 * 64 * 60 * 0x1p-24
 		for row, digits := range c.Rotated {
-			for k, want := range testkit.Hex[float32](digits) {
+			for k, want := range kit.Hex[float32](digits) {
 				if got := x[row*c.HeadDim+k]; math.Abs(float64(got)-float64(want)) > tolerance {
 					t.Errorf("%s: token %d, element %d is %v, ggml has %v", c.Name, row, k, got, want)
 				}
@@ -360,7 +360,7 @@ type llamaCall struct {
 
 func readCalls() *llamaCalls {
 	c := new(llamaCalls)
-	decodeNumbers(testkit.ReadGolden("testdata/llamacpp/calls.json.gz"), c)
+	decodeNumbers(kit.ReadGolden("testdata/llamacpp/calls.json.gz"), c)
 	for _, a := range c.Architectures {
 		metadataTypes(a.Keys)
 		for _, one := range a.Cases {
@@ -406,10 +406,10 @@ func (c *llamaCall) differs(t *testing.T, cfg posenc.RotaryConfig) string {
 	case neoXMode:
 		layout = posenc.HalfSplit
 	case sectionsMode:
-		layout, axes = posenc.HalfSplit, testkit.Must(frequency.Sections(c.Sections[:]...))
+		layout, axes = posenc.HalfSplit, kit.Must(frequency.Sections(c.Sections[:]...))
 	case interleavedMode:
 		layout = posenc.HalfSplit
-		axes = testkit.Must(frequency.InterleavedSections(frequency.ImageSections{Time: c.Sections[0], Height: c.Sections[1], Width: c.Sections[2]}))
+		axes = kit.Must(frequency.InterleavedSections(frequency.ImageSections{Time: c.Sections[0], Height: c.Sections[1], Width: c.Sections[2]}))
 	}
 	want, factor := c.ladder()
 	begin := c.NOffs
@@ -463,7 +463,7 @@ func (c *llamaCall) rotates(t *testing.T, cfg posenc.RotaryConfig) string {
 	const u = 0x1p-24
 	cfg.HeadDim, cfg.Offset = cfg.RotaryDim, 0
 	positions := []int32{17, 23, 29, 31}
-	got, want := rotateRows(t, cfg, c.NDims, [][]int32{positions[:1], positions[1:2], positions[2:3], positions[3:]}), testkit.Hex[float32](c.Rotated)
+	got, want := rotateRows(t, cfg, c.NDims, [][]int32{positions[:1], positions[1:2], positions[2:3], positions[3:]}), kit.Hex[float32](c.Rotated)
 	logStep := -2 / float64(c.NDims) * math.Log(c.FreqBase)
 	for i := range c.NDims / 2 {
 		position := positions[0]
@@ -472,7 +472,7 @@ func (c *llamaCall) rotates(t *testing.T, cfg posenc.RotaryConfig) string {
 		}
 		angle := float64(position) * math.Exp(float64(i)*logStep) / float64(callDivisor(c.Divisors, i))
 		angleError := angle * u * (float64(i)*(3-logStep) + 12)
-		a, b := testkit.PairAt(cfg.Layout, 0, i, c.NDims/2)
+		a, b := kit.PairAt(cfg.Layout, 0, i, c.NDims/2)
 		size := (math.Abs(float64(ggmlInput(a))) + math.Abs(float64(ggmlInput(b)))) * max(cfg.AttentionFactor, 1)
 		tolerance := size * (min(angleError, 2) + 20*u)
 		for _, k := range []int{a, b} {
@@ -546,7 +546,7 @@ func TestLlamaCppCalls(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			for i, c := range a.Cases {
-				if !testkit.Sampled(i, 8) {
+				if !kit.Sampled(i, 8) {
 					continue
 				}
 				m, err := readGGUF(calls.keys(name, c))
@@ -576,7 +576,7 @@ func TestLlamaCppCalls(t *testing.T) {
 		})
 	}
 	t.Logf("%s: %d agree; refused are %d with a key that llama.cpp has no use for, %d that it does not load, %d others", calls.Version, agree, useless, refusedToo, refused)
-	if !testkit.AllRounds() {
+	if !kit.AllRounds() {
 		return
 	}
 	for key := range refusals {
@@ -650,7 +650,7 @@ func TestFactorTensors(t *testing.T) {
 // an error does not advise to leave a key out.
 func TestOllamaKeys(t *testing.T) {
 	var keys struct{ Writes, Reads map[string][]string }
-	testkit.ReadJSON("testdata/ollama/keys.json", &keys)
+	kit.ReadJSON("testdata/ollama/keys.json", &keys)
 	known := func(key string) bool {
 		rest, isRope := strings.CutPrefix(key, "rope.")
 		return document.SubjectOf(key) != document.AboutRotation && document.SubjectOf(key) != document.AboutOthers || strings.HasPrefix(key, "vision.") ||

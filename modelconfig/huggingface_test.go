@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/multimodal"
@@ -23,7 +23,7 @@ import (
 func mustRead(t *testing.T, config string) *Model {
 	t.Helper()
 	m, err := HuggingFace([]byte(config))
-	testkit.NoError(t, err)
+	kit.NoError(t, err)
 	return m
 }
 
@@ -94,7 +94,7 @@ var trapTests = map[string]func(t *testing.T){
 	"mistral_large_4_learns_its_frequencies": func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "mistral_large4_text"}`)
 		ladder := func(factor float64, rounding frequency.Rounding) []float64 {
-			cfg := testkit.Must(m.rotaryFor(kindOptions{LayerType: "attention", Rounding: rounding, FrequencyFactors: slices.Repeat([]float64{factor}, 32)}))
+			cfg := kit.Must(m.rotaryFor(kindOptions{LayerType: "attention", Rounding: rounding, FrequencyFactors: slices.Repeat([]float64{factor}, 32)}))
 			if cfg.AttentionFactor != 1 {
 				t.Errorf("AttentionFactor is %v", cfg.AttentionFactor)
 			}
@@ -136,14 +136,14 @@ func TestRopeErrors(t *testing.T) {
 			t.Errorf("got %v, want %q", err, says)
 		}
 	}
-	testkit.NoError(t, second(long.Rope(RopeOptions{SequenceLength: 4096})))
+	kit.NoError(t, second(long.Rope(RopeOptions{SequenceLength: 4096})))
 }
 
 func TestArguments(t *testing.T) {
 	m, llama, dynamic := mustRead(t, gemma3), mustRead(t, llama31), mustRead(t, internLM3)
 	// Rows of which some are of the step before are none.
-	fast := testkit.Must(mustRead(t, `{"model_type": "gemma3_text", "head_dim": 256, "rope_scaling": {"rope_type": "linear", "factor": 1e-7}}`).Rope())
-	rows, x := testkit.Must(fast.Rows([]int32{0})), posenc.View[float32]{Data: make([]float32, 256), Heads: 1}
+	fast := kit.Must(mustRead(t, `{"model_type": "gemma3_text", "head_dim": 256, "rope_scaling": {"rope_type": "linear", "factor": 1e-7}}`).Rope())
+	rows, x := kit.Must(fast.Rows([]int32{0})), posenc.View[float32]{Data: make([]float32, 256), Heads: 1}
 	for _, err := range []error{rows.Refill([]int32{math.MaxInt32}), second(fast.Rows([]int32{math.MaxInt32}))} {
 		if !errors.Is(err, posenc.ErrPosition) {
 			t.Errorf("a position too large: %v", err)
@@ -171,7 +171,7 @@ func TestArguments(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", tt.err, tt.want)
 		}
 	}
-	testkit.NoError(t, rows.Refill([]int32{5}), posenc.Rotate(rows.Layer(5), x))
+	kit.NoError(t, rows.Refill([]int32{5}), posenc.Rotate(rows.Layer(5), x))
 	for _, rope := range []*Rope{nil, {}} {
 		if rope.Rotary(0) != nil || rope.Indexer(0) != nil {
 			t.Error("no Rope has layers")
@@ -207,21 +207,21 @@ func TestAxes(t *testing.T) {
 		{"no pairs of width", mustRead(t, qwen("[32, 32, 0]")), 3},
 		{"time alone", mustRead(t, qwen("[64, 0, 0]")), 3},
 		{"four", mustRead(t, hunYuan), 4},
-		{"GGUF", testkit.Must(GGUF(sections(16, 24, 24, 0), nil)), 3},
-		{"GGUF, no pairs of width", testkit.Must(GGUF(sections(32, 32, 0, 0), nil)), 3},
-		{"GGUF, four", testkit.Must(GGUF(sections(16, 16, 16, 16), nil)), 4},
+		{"GGUF", kit.Must(GGUF(sections(16, 24, 24, 0), nil)), 3},
+		{"GGUF, no pairs of width", kit.Must(GGUF(sections(32, 32, 0, 0), nil)), 3},
+		{"GGUF, four", kit.Must(GGUF(sections(16, 16, 16, 16), nil)), 4},
 	} {
-		rope := testkit.Must(tt.model.Rope())
+		rope := kit.Must(tt.model.Rope())
 		if rope.Axes() != tt.axes {
 			t.Errorf("%s: %d axes, want %d", tt.name, rope.Axes(), tt.axes)
 			continue
 		}
 		rotated := func(rows *LayerRows, err error) []float32 {
 			t.Helper()
-			testkit.NoError(t, err)
+			kit.NoError(t, err)
 			tokens := rows.kinds[0].Len()
 			x := slices.Repeat([]float32{1, 2}, tokens*64)
-			testkit.NoError(t, posenc.Rotate(rows.Layer(0), posenc.View[float32]{Data: x, Heads: 1}))
+			kit.NoError(t, posenc.Rotate(rows.Layer(0), posenc.View[float32]{Data: x, Heads: 1}))
 			return x
 		}
 		for n := range 8 {
@@ -230,20 +230,20 @@ func TestAxes(t *testing.T) {
 				text[i] = int32(1000 * i)
 			}
 			want := rotated(rope.RowsAxes(slices.Repeat(text, tt.axes)))
-			if got := rotated(rope.Rows(text)); len(got) != n*128 || !testkit.SameBits(got, want) {
+			if got := rotated(rope.Rows(text)); len(got) != n*128 || !kit.SameBits(got, want) {
 				t.Errorf("%s: %d tokens of text rotate to %v, want %v", tt.name, n, got, want)
 			}
-			rows := testkit.Must(rope.Rows([]int32{7}))
-			if got := rotated(rows, rows.Refill(text)); !testkit.SameBits(got, want) {
+			rows := kit.Must(rope.Rows([]int32{7}))
+			if got := rotated(rows, rows.Refill(text)); !kit.SameBits(got, want) {
 				t.Errorf("%s: %d tokens of text rotate to %v after Refill, want %v", tt.name, n, got, want)
 			}
-			if got := rotated(rows, rows.RefillAxes(slices.Repeat(text, tt.axes))); !testkit.SameBits(got, want) {
+			if got := rotated(rows, rows.RefillAxes(slices.Repeat(text, tt.axes))); !kit.SameBits(got, want) {
 				t.Errorf("%s: %d tokens rotate to %v after RefillAxes, want %v", tt.name, n, got, want)
 			}
 			for function, err := range map[string]error{"Rope.RowsAxes": second(rope.RowsAxes(text)), "LayerRows.RefillAxes": rows.RefillAxes(text)} {
 				want := fmt.Sprintf("modelconfig.%s: positions is a list of %d, want a multiple of %d, for [axes][tokens] of %d axes", function, n, tt.axes, tt.axes)
 				if n%tt.axes == 0 {
-					testkit.NoError(t, err)
+					kit.NoError(t, err)
 				} else if !errors.Is(err, posenc.ErrLength) || !strings.HasPrefix(err.Error(), want) {
 					t.Errorf("%s: %v, want %s", tt.name, err, want)
 				}
@@ -266,8 +266,8 @@ func TestTypeOfHolder(t *testing.T) {
 	}
 	for config, modelType := range map[string]string{whole: "llava", `{"model_type": "mine", "head_dim": 64, "rope_scaling": {"rope_type": "linear", "factor": 2}}`: "llama"} {
 		m, err := HuggingFace([]byte(config), Options{Type: modelType})
-		testkit.NoError(t, err)
-		if cfg := testkit.Must(m.rotaryFor(kindOptions{})); m.Type() != "llama" || cfg.HeadDim != 64 || cfg.InvFreq[0] != 0.5 {
+		kit.NoError(t, err)
+		if cfg := kit.Must(m.rotaryFor(kindOptions{})); m.Type() != "llama" || cfg.HeadDim != 64 || cfg.InvFreq[0] != 0.5 {
 			t.Errorf("%s as %s: %s, heads of %d, %v", config, modelType, m.Type(), cfg.HeadDim, cfg.InvFreq[0])
 		}
 	}
@@ -290,12 +290,12 @@ func gemma4Vision(t *testing.T) {
 		Columns []int32  `json:"columns"`
 		Q       []string `json:"q"` // two heads
 	}
-	testkit.ReadJSON("testdata/transformers/gemma4_vision.json", &v)
-	want := testkit.Hex[float32](v.Q...)
-	q := testkit.GoldenInputs(0, len(v.Rows)*2*v.HeadDim)
+	kit.ReadJSON("testdata/transformers/gemma4_vision.json", &v)
+	want := kit.Hex[float32](v.Q...)
+	q := kit.GoldenInputs(0, len(v.Rows)*2*v.HeadDim)
 	for offset, positions := range map[int][]int32{0: v.Columns, v.HeadDim / 2: v.Rows} {
-		r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: v.HeadDim, RotaryDim: v.HeadDim / 2, Layout: posenc.HalfSplit, Offset: offset, Base: 100, Rounding: frequency.Float32}))
-		testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: q, Heads: 2}))
+		r := kit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: v.HeadDim, RotaryDim: v.HeadDim / 2, Layout: posenc.HalfSplit, Offset: offset, Base: 100, Rounding: frequency.Float32}))
+		kit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: q, Heads: 2}))
 	}
 	if len(want) != len(q) {
 		t.Fatalf("%d elements recorded, want %d", len(want), len(q))
@@ -330,9 +330,9 @@ func TestLargestDocuments(t *testing.T) {
 	for _, value := range []string{"{}", "[]", "1", `""`, `{"a":1}`} {
 		for _, n := range []int{document.MaxValues / 4, document.MaxBytes / (len(value) + 1) / 2} {
 			config := []byte(list(value, n))
-			before := testkit.AllocatedBytes()
+			before := kit.AllocatedBytes()
 			HuggingFace(config)
-			if used, most := testkit.AllocatedBytes()-before, uint64(3*len(config)+512*document.MaxValues); used > most {
+			if used, most := kit.AllocatedBytes()-before, uint64(3*len(config)+512*document.MaxValues); used > most {
 				t.Errorf("%s, %d times: %d bytes of memory for a document of %d, want at most %d", value, n, used, len(config), most)
 			}
 		}
@@ -515,7 +515,7 @@ func TestFamilyOfType(t *testing.T) {
 		if entry := survey.Types[name]; entry != nil && entry.Text != nil && entry.Text.Key != "" {
 			document[entry.Text.Key] = survey.Types[entry.Text.Type].document(entry.Text.Type)
 		}
-		m, err := HuggingFace(testkit.Must(json.Marshal(document)))
+		m, err := HuggingFace(kit.Must(json.Marshal(document)))
 		if err != nil {
 			continue
 		}

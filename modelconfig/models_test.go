@@ -15,7 +15,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
@@ -99,7 +99,7 @@ func TestModels(t *testing.T) {
 func TestNamesStandOnce(t *testing.T) {
 	const families = "../multimodal/family.go"
 	files := map[string][]string{} // of a text
-	for _, path := range append(sources(), testkit.Must(filepath.Glob("../multimodal/*.go"))...) {
+	for _, path := range append(sources(), kit.Must(filepath.Glob("../multimodal/*.go"))...) {
 		if path == families || strings.HasSuffix(path, "_test.go") {
 			continue
 		}
@@ -111,7 +111,7 @@ func TestNamesStandOnce(t *testing.T) {
 				return !vendor || key == nil || !slices.Contains([]string{"Text", "Tower", "GGUF", "Reuses", "UnreadRotation"}, key.Name)
 			case *ast.BasicLit:
 				if n.Kind == token.STRING {
-					text := testkit.Must(strconv.Unquote(n.Value))
+					text := kit.Must(strconv.Unquote(n.Value))
 					files[text] = append(files[text], path)
 				}
 			}
@@ -131,7 +131,7 @@ func TestNamesStandOnce(t *testing.T) {
 
 // isVendor reports whether a file has the models of one vendor, and nothing else of the package.
 func isVendor(path string) bool {
-	return strings.HasPrefix(path, "internal/models/") && bytes.Contains(testkit.Must(os.ReadFile(path)), []byte("Models = Vendor{\n"))
+	return strings.HasPrefix(path, "internal/models/") && bytes.Contains(kit.Must(os.ReadFile(path)), []byte("Models = Vendor{\n"))
 }
 
 // Importing this package does nothing.
@@ -155,8 +155,8 @@ func BenchmarkImport(b *testing.B) {
 	start := importing(b)
 	for b.Loop() {
 		for _, line := range start() {
-			milliseconds += testkit.Must(strconv.ParseFloat(line[2], 64))
-			allocs += testkit.Must(strconv.ParseFloat(line[3], 64))
+			milliseconds += kit.Must(strconv.ParseFloat(line[2], 64))
+			allocs += kit.Must(strconv.ParseFloat(line[3], 64))
 		}
 	}
 	b.ReportMetric(milliseconds/float64(b.N), "ms/import")
@@ -167,7 +167,7 @@ func BenchmarkImport(b *testing.B) {
 // packages of the module that are initialized, with their milliseconds and allocations.
 func importing(t testing.TB) func() [][]string {
 	program := filepath.Join(t.TempDir(), "main.go")
-	testkit.NoError(t, os.WriteFile(program, []byte("package main\n\nimport _ \"github.com/go-posenc/posenc/modelconfig\"\n\nfunc main() {}\n"), 0o600))
+	kit.NoError(t, os.WriteFile(program, []byte("package main\n\nimport _ \"github.com/go-posenc/posenc/modelconfig\"\n\nfunc main() {}\n"), 0o600))
 	binary := strings.TrimSuffix(program, ".go")
 	if output, err := exec.Command("go", "build", "-o", binary, program).CombinedOutput(); err != nil {
 		t.Skipf("NOT TESTED: %v %s", err, output)
@@ -183,9 +183,9 @@ func importing(t testing.TB) func() [][]string {
 	}
 }
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { kit.Main(m) }
 
-func TestReceivers(t *testing.T) { testkit.CheckReceivers(t, Model{}, Rope{}, LayerRows{}) }
+func TestReceivers(t *testing.T) { kit.CheckReceivers(t, Model{}, Rope{}, LayerRows{}) }
 
 // kindOptions are RopeOptions for one kind of layers: a Layer.Kind or indexerKind, "" for the
 // only one.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
 
@@ -22,7 +22,7 @@ type publishedFile struct {
 }
 
 func published() (files []publishedFile) {
-	testkit.ReadJSON("testdata/published/configs.json.gz", &files)
+	kit.ReadJSON("testdata/published/configs.json.gz", &files)
 	return files
 }
 
@@ -55,7 +55,7 @@ func readersFail(text []byte) (errs [3]error) {
 // testdata/readings, a part of the error's text, and where the facts come from.
 func verdicts() map[string][]string {
 	lines := map[string][]string{}
-	for _, line := range strings.Split(strings.TrimSpace(string(testkit.Must(os.ReadFile("testdata/published/verdicts.txt")))), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(string(kit.Must(os.ReadFile("testdata/published/verdicts.txt")))), "\n") {
 		fields := strings.Split(line, "\t")
 		lines[fields[0]] = fields[1:]
 	}
@@ -69,12 +69,12 @@ func TestPublished(t *testing.T) {
 		Versions map[string]string
 		Results  map[string]*searchedConfig
 	}
-	testkit.ReadJSON("testdata/published/transformers.json.gz", &ran)
+	kit.ReadJSON("testdata/published/transformers.json.gz", &ran)
 	files, lines := published(), verdicts()
 	byTransformers, byVerdict, refused, types := 0, 0, 0, map[string]bool{}
 	for _, f := range files {
 		m, err := HuggingFace([]byte(f.Config))
-		types[fmt.Sprint(testkit.Must(document.ParseObject([]byte(f.Config)))["model_type"])] = true
+		types[fmt.Sprint(kit.Must(document.ParseObject([]byte(f.Config)))["model_type"])] = true
 		result, line := ran.Results[f.Name], lines[f.Name]
 		delete(lines, f.Name)
 		if err != nil {
@@ -105,7 +105,7 @@ func TestPublished(t *testing.T) {
 	}
 	towers := 0
 	for _, f := range files {
-		if config := testkit.Must(document.ParseObject([]byte(f.Config))); config["vision_config"] == nil {
+		if config := kit.Must(document.ParseObject([]byte(f.Config))); config["vision_config"] == nil {
 			continue
 		}
 		m, err := HuggingFaceVision([]byte(f.Config))
@@ -142,7 +142,7 @@ func TestPublished(t *testing.T) {
 // others.txt has further keys that files of a type have.
 func TestPublishedKeys(t *testing.T) {
 	harmless, used := map[string]bool{}, map[string]bool{}
-	for _, line := range strings.Split(strings.TrimSpace(string(testkit.Must(os.ReadFile("testdata/published/harmless.txt")))), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(string(kit.Must(os.ReadFile("testdata/published/harmless.txt")))), "\n") {
 		reason, keys, _ := strings.Cut(line, "\t")
 		for _, key := range strings.Fields(keys) {
 			if harmless[key] || reason == "" {
@@ -153,7 +153,7 @@ func TestPublishedKeys(t *testing.T) {
 	}
 	counts, read := map[string]int{}, map[string]bool{}
 	for i, f := range published() {
-		config := testkit.Must(document.ParseObject([]byte(f.Config)))
+		config := kit.Must(document.ParseObject([]byte(f.Config)))
 		names := map[string]bool{}
 		objectsOf(config, "", func(object document.Object, _ string) {
 			for key := range object {
@@ -164,7 +164,7 @@ func TestPublishedKeys(t *testing.T) {
 			counts[key]++
 		}
 		before := readersFail([]byte(f.Config))
-		if before[0] != nil || !testkit.Sampled(i, 4) {
+		if before[0] != nil || !kit.Sampled(i, 4) {
 			continue
 		}
 		objectsOf(config, "", func(object document.Object, path string) {
@@ -174,7 +174,7 @@ func TestPublishedKeys(t *testing.T) {
 				}
 				value := object[key]
 				object[key] = []any{map[string]any{"odd": 1}}
-				after := readersFail(testkit.Must(json.Marshal(config)))
+				after := readersFail(kit.Must(json.Marshal(config)))
 				object[key] = value
 				minded := false
 				for i := range after {
@@ -192,7 +192,7 @@ func TestPublishedKeys(t *testing.T) {
 		})
 	}
 	documents := servedDocuments()
-	for _, line := range strings.Split(strings.TrimSpace(string(testkit.Must(os.ReadFile("testdata/published/others.txt")))), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(string(kit.Must(os.ReadFile("testdata/published/others.txt")))), "\n") {
 		name, key, _ := strings.Cut(line, "\t")
 		config := documents(name)
 		switch {
@@ -205,14 +205,14 @@ func TestPublishedKeys(t *testing.T) {
 		}
 	}
 	for key := range harmless {
-		if !used[key] && testkit.AllRounds() {
+		if !used[key] && kit.AllRounds() {
 			t.Errorf("harmless.txt has %s, which every file reads that has it", key)
 		}
 	}
 	listed := map[string]int{}
-	for _, line := range strings.Split(strings.TrimSpace(string(testkit.Must(os.ReadFile("testdata/published/keys.txt")))), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(string(kit.Must(os.ReadFile("testdata/published/keys.txt")))), "\n") {
 		number, key, _ := strings.Cut(line, "\t")
-		listed[key] = testkit.Must(strconv.Atoi(number))
+		listed[key] = kit.Must(strconv.Atoi(number))
 	}
 	if !maps.Equal(counts, listed) {
 		t.Errorf("keys.txt has not the %d keys of the files", len(counts))

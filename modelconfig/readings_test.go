@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // reading is a line of testdata/readings: a document, and what a function makes of it. README.md
@@ -55,7 +55,7 @@ func ggufDocument(document string) map[string]any {
 	var pairs []any
 	for key, v := range changes {
 		if count, number, isTensor := strings.Cut(fmt.Sprint(v), "*"); isTensor {
-			v = slices.Repeat([]float32{float32(testkit.Must(strconv.ParseFloat(number, 32)))}, testkit.Must(strconv.Atoi(count)))
+			v = slices.Repeat([]float32{float32(kit.Must(strconv.ParseFloat(number, 32)))}, kit.Must(strconv.Atoi(count)))
 		}
 		pairs = append(pairs, key, v)
 	}
@@ -64,7 +64,7 @@ func ggufDocument(document string) map[string]any {
 
 func topicsOf(function string) (topics []topic) {
 	last := &topic{}
-	for i, line := range bytes.Split(testkit.ReadGolden("testdata/readings/"+function+".txt"), []byte("\n")) {
+	for i, line := range bytes.Split(kit.ReadGolden("testdata/readings/"+function+".txt"), []byte("\n")) {
 		fields := strings.Split(string(line), "\t")
 		if name, heads := strings.CutPrefix(fields[0], "# "); heads {
 			topics = append(topics, topic{function: function, name: name})
@@ -114,7 +114,7 @@ func (topic *topic) test(t *testing.T) {
 // differs says which of the facts is not true of a model; "": all are.
 func differs(facts string, m, above *Model, tolerance float64) string {
 	o, growth := kindOptions{}, 1.0
-	float := func(s string) float64 { return testkit.Must(strconv.ParseFloat(s, 64)) }
+	float := func(s string) float64 { return kit.Must(strconv.ParseFloat(s, 64)) }
 	for fact := range strings.SplitSeq(facts, ", ") {
 		name, want, _ := strings.Cut(fact, " ")
 		got := ""
@@ -125,7 +125,7 @@ func differs(facts string, m, above *Model, tolerance float64) string {
 			o.LayerType = want
 			continue
 		case "length":
-			o.SequenceLength = testkit.Must(strconv.Atoi(want))
+			o.SequenceLength = kit.Must(strconv.Atoi(want))
 			continue
 		case "ntk":
 			growth = float(want)
@@ -140,7 +140,7 @@ func differs(facts string, m, above *Model, tolerance float64) string {
 		case "layers", "kinds":
 			got = lettersOf(m, name == "kinds")
 			if letter, count, repeats := strings.Cut(want, "*"); repeats {
-				want = strings.Repeat(letter, testkit.Must(strconv.Atoi(count)))
+				want = strings.Repeat(letter, kit.Must(strconv.Atoi(count)))
 			}
 		case "context":
 			got = fmt.Sprint(m.ContextLength())
@@ -187,7 +187,7 @@ func differs(facts string, m, above *Model, tolerance float64) string {
 			case "base", "freq":
 				i, d := 1, float64(cfg.RotaryDim)
 				if index != "" {
-					i = testkit.Must(strconv.Atoi(index))
+					i = kit.Must(strconv.Atoi(index))
 				}
 				if number = cfg.InvFreq[i]; name == "freq" {
 					wanted = float(want)
@@ -230,7 +230,7 @@ func (m *Model) differsFrom(other *Model) string {
 			if m.of().Kinds[kind].Learned != "" {
 				o.FrequencyFactors = slices.Repeat([]float64{1}, m.of().Kinds[kind].Rotary.RotaryDim/2)
 			}
-			if a, b := testkit.Must(m.rotaryFor(o)), testkit.Must(other.rotaryFor(o)); !reflect.DeepEqual(a, b) {
+			if a, b := kit.Must(m.rotaryFor(o)), kit.Must(other.rotaryFor(o)); !reflect.DeepEqual(a, b) {
 				return fmt.Sprintf("%q is %+v, want %+v", kind, a, b)
 			}
 		}
@@ -362,7 +362,7 @@ func TestRules(t *testing.T) {
 		"factors": `llama {"/rope_freqs.weight": "64*2", "rope.scaling.factor": 4}`, "linear": `llama {"rope.scaling.factor": 4}`, "default": "llama", "NTK alpha": `hunyuan-dense {"rope.scaling.alpha": 1000}`,
 		"longrope": `phi3 {"rope.scaling.factor": 4, "rope.scaling.type": "longrope", "rope.scaling.original_context_length": 4096, "rope.scaling.attn_factor": 1.25, "/rope_factors_short.weight": "64*2", "/rope_factors_long.weight": "64*3"}`,
 	} {
-		models[name+" of GGUF"] = testkit.Must(readGGUF(ggufDocument(document)))
+		models[name+" of GGUF"] = kit.Must(readGGUF(ggufDocument(document)))
 	}
 	for name, m := range models {
 		rule := m.Layers()[0].Rule
@@ -370,7 +370,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s: %+v", name, rule)
 		}
 		for _, length := range []int{4096, 4097} {
-			cfg := testkit.Must(m.rotaryFor(kindOptions{SequenceLength: length}))
+			cfg := kit.Must(m.rotaryFor(kindOptions{SequenceLength: length}))
 			dim, base := cfg.RotaryDim, rule.Base
 			var ladder frequency.Ladder
 			var err error

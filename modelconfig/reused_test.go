@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
 
@@ -20,7 +20,7 @@ import (
 // ErrNotRotary, and none of a type that does not rotate has the reason of that type.
 func TestReused(t *testing.T) {
 	documents, count := servedDocuments(), map[string]int{}
-	for line := range strings.Lines(string(testkit.Must(os.ReadFile("testdata/reused/reused.txt")))) {
+	for line := range strings.Lines(string(kit.Must(os.ReadFile("testdata/reused/reused.txt")))) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		name, class, calls := fields[0], fields[1], fields[3]
 		document := map[string]any{"model_type": name}
@@ -73,7 +73,7 @@ func TestUnrotated(t *testing.T) {
 			continue
 		}
 		read := func(members string) (text, vision error) {
-			config := []byte(`{"model_type": ` + string(testkit.Must(json.Marshal(name))) + members + `}`)
+			config := []byte(`{"model_type": ` + string(kit.Must(json.Marshal(name))) + members + `}`)
 			_, text = HuggingFace(config)
 			_, vision = HuggingFaceVision(config)
 			return text, vision
@@ -136,11 +136,11 @@ func TestChronos2(t *testing.T) {
 			Rotated   []string // q and k before and after
 		}
 	}
-	testkit.ReadJSON("testdata/reused/chronos2.json", &v)
+	kit.ReadJSON("testdata/reused/chronos2.json", &v)
 	m := mustRead(t, string(v.Config))
-	rope := testkit.Must(m.Rope(RopeOptions{Rounding: frequency.Float32}))
+	rope := kit.Must(m.Rope(RopeOptions{Rounding: frequency.Float32}))
 	config := rope.Rotary(0).Config()
-	for i, want := range testkit.Hex[float32](v.InvFreq) {
+	for i, want := range kit.Hex[float32](v.InvFreq) {
 		if got := float32(config.InvFreq[i]); math.Abs(float64(got-want)) > 0x1p-22*float64(want) { // PyTorch's power is off by a step or two
 			t.Errorf("InvFreq[%d] is %v, want %v", i, got, want)
 		}
@@ -157,11 +157,11 @@ func TestChronos2(t *testing.T) {
 		if a.Rotated == nil {
 			continue
 		}
-		q, k := testkit.Hex[float32](a.Rotated[0]), testkit.Hex[float32](a.Rotated[1])
+		q, k := kit.Hex[float32](a.Rotated[0]), kit.Hex[float32](a.Rotated[1])
 		heads := len(q) / v.Tokens / config.HeadDim
-		rows := testkit.Must(rope.Rows(positions))
-		testkit.NoError(t, posenc.Rotate(rows.Layer(rotated), posenc.View[float32]{Data: q, Heads: heads}, posenc.View[float32]{Data: k, Heads: heads}))
-		for i, want := range [][]float32{testkit.Hex[float32](a.Rotated[2]), testkit.Hex[float32](a.Rotated[3])} {
+		rows := kit.Must(rope.Rows(positions))
+		kit.NoError(t, posenc.Rotate(rows.Layer(rotated), posenc.View[float32]{Data: q, Heads: heads}, posenc.View[float32]{Data: k, Heads: heads}))
+		for i, want := range [][]float32{kit.Hex[float32](a.Rotated[2]), kit.Hex[float32](a.Rotated[3])} {
 			for j, x := range [][]float32{q, k}[i] {
 				if math.Abs(float64(x-want[j])) > 0x1p-19 { // elements of up to 4, angles of up to 8 with a frequency two steps off
 					t.Fatalf("%s: element %d is %v, want %v", a.Attention, j, x, want[j])

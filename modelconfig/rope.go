@@ -103,6 +103,9 @@ func (m *Model) Fourier(options ...RopeOptions) (*posenc.Rotary, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m == nil {
+		return nil, document.ValueError(posenc.ErrConfig, function, "the Model", "nil", "a Model from HuggingFace, HuggingFaceVision or GGUF")
+	}
 	for name, k := range m.of().Kinds { // there is one
 		if k.Fourier {
 			return m.rotary(function, name, o)
@@ -167,7 +170,8 @@ func (m *Model) config(function, name string, o RopeOptions) (posenc.RotaryConfi
 
 // Rotary returns what rotates Q and K of a layer: its frequencies and the elements of a head that
 // they rotate. It is nil for a layer that does not rotate, and where there is no such layer. Patches of a
-// vision tower rotate by its AtAxes alone.
+// vision tower have a position on each axis: AtAxes, RowsAxes and their like. One number for each patch, by At
+// or Rows of this Rotary, would be taken for the row and for the column, without an error.
 func (r *Rope) Rotary(layer int) *posenc.Rotary { return r.layer(layer).attention }
 
 // Indexer is Rotary for the indexer of a layer, nil if it has none.

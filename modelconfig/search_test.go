@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
 )
@@ -66,7 +66,7 @@ func decisions() (list []*decision) {
 		}
 		return regexp.MustCompile(pattern)
 	}
-	for _, line := range strings.Split(strings.TrimSpace(string(testkit.Must(os.ReadFile("testdata/transformers/decided.txt")))), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(string(kit.Must(os.ReadFile("testdata/transformers/decided.txt")))), "\n") {
 		f := strings.Split(line, "\t")
 		types := f[1]
 		if types != "-" {
@@ -88,7 +88,7 @@ func TestSearch(t *testing.T) {
 	if whole := os.Getenv("POSENC_SEARCH"); whole != "" {
 		file = whole
 	}
-	testkit.ReadJSON(file, s)
+	kit.ReadJSON(file, s)
 	count, list := map[string]int{}, decisions()
 	for _, name := range document.SortedKeys(s.Types) {
 		for _, config := range s.Types[name].Found {
@@ -97,7 +97,7 @@ func TestSearch(t *testing.T) {
 			if key := missingText(name, config.Document); key != "" {
 				why = "no " + key + ": " + why
 			}
-			text := string(testkit.Must(json.Marshal(config.Document)))
+			text := string(kit.Must(json.Marshal(config.Document)))
 			i := slices.IndexFunc(list, func(d *decision) bool { return d.fits(name, text, why) })
 			switch {
 			case outcome != "differs" && outcome != "accepted":
@@ -289,7 +289,7 @@ func (want *searchedLayer) compareLayer(rope *Rope, i int, layer Layer, say func
 		say("rows: %v", err)
 		return
 	}
-	x := testkit.GoldenInputs(0, len(searchedPositions)*cfg.HeadDim)
+	x := kit.GoldenInputs(0, len(searchedPositions)*cfg.HeadDim)
 	expected := of.rotated(x, cfg.HeadDim)
 	if err := posenc.Rotate(rows.Layer(i), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		say("Rotate: %v", err)
@@ -306,7 +306,7 @@ func (want *searchedLayer) compareLayer(rope *Rope, i int, layer Layer, say func
 
 // rotated returns heads at searchedPositions, rotated in float64.
 func (want *surveyedKind) rotated(x []float32, headDim int) []float64 {
-	freqs := testkit.Hex[float32](want.InvFreq)
+	freqs := kit.Hex[float32](want.InvFreq)
 	out := make([]float64, len(x))
 	for i, v := range x {
 		out[i] = float64(v)

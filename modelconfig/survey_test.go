@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 	"github.com/go-posenc/posenc/modelconfig/internal/models"
@@ -69,7 +69,7 @@ type surveyedKind struct {
 
 func readSurvey() *surveyed {
 	s := new(surveyed)
-	testkit.ReadJSON("testdata/transformers/survey.json.gz", s)
+	kit.ReadJSON("testdata/transformers/survey.json.gz", s)
 	return s
 }
 
@@ -138,7 +138,7 @@ func TestSurvey(t *testing.T) {
 		}
 		indexers++
 		if name == "minimax_m3_vl_text" { // no layer of the default configuration has one
-			m = testkit.Must(HuggingFace([]byte(`{"model_type": "minimax_m3_vl_text", "layer_types": [` + strings.Repeat(`"minimax_m3_sparse", `, 59) + `"minimax_m3_sparse"]}`)))
+			m = kit.Must(HuggingFace([]byte(`{"model_type": "minimax_m3_vl_text", "layer_types": [` + strings.Repeat(`"minimax_m3_sparse", `, 59) + `"minimax_m3_sparse"]}`)))
 		}
 		k, has := m.of().Kinds[description.IndexerKind]
 		if got := k.Rotary; !has || want.Unresolved != "" || got.HeadDim != want.HeadDim || got.Offset != want.Offset || layoutNames[got.Layout] != want.Layout && name != "hy_v4" {
@@ -166,7 +166,7 @@ func readOf(name string, document map[string]any) (*Model, error) {
 	if _, tower := towers[name]; tower {
 		read = HuggingFaceVision
 	}
-	return read(testkit.Must(json.Marshal(document)))
+	return read(kit.Must(json.Marshal(document)))
 }
 
 // compareModel returns where a model differs from what transformers does.
@@ -222,7 +222,7 @@ func (entry *surveyedType) compareModel(m *Model) (problems []string) {
 }
 
 func (want *surveyedKind) compare(cfg *posenc.RotaryConfig, say func(format string, args ...any)) {
-	freqs := testkit.Hex[float32](want.InvFreq)
+	freqs := kit.Hex[float32](want.InvFreq)
 	if len(freqs) != len(cfg.InvFreq) {
 		say("%d frequencies, want %d", len(cfg.InvFreq), len(freqs))
 		return
@@ -276,7 +276,7 @@ func (want *surveyedKind) compare(cfg *posenc.RotaryConfig, say func(format stri
 	if !strings.HasSuffix(want.By, "forward") {
 		head.HeadDim, head.Offset = want.HeadDim, want.Offset // a function takes what rotates
 	}
-	x := testkit.GoldenInputs(3*want.Heads*want.HeadDim, want.HeadDim)
+	x := kit.GoldenInputs(3*want.Heads*want.HeadDim, want.HeadDim)
 	r, err := posenc.NewRotary(head)
 	if err == nil {
 		err = posenc.Rotate(r.At([]int32{1000}), posenc.View[float32]{Data: x, Heads: 1})
@@ -292,7 +292,7 @@ func (want *surveyedKind) compare(cfg *posenc.RotaryConfig, say func(format stri
 	if !want.Stored {
 		bound = 2e-3
 	}
-	for j, w := range testkit.Hex[float32](want.K) {
+	for j, w := range kit.Hex[float32](want.K) {
 		if !(math.Abs(float64(x[j]-w)) <= bound) {
 			say("element %d of a rotated head is %v, want %v by %s", j, x[j], w, want.By)
 			return
@@ -322,7 +322,7 @@ func (s *surveyed) rotates(name string) bool {
 func TestSurveyTowers(t *testing.T) {
 	s := readSurvey()
 	var golden struct{ Types map[string]any }
-	testkit.ReadJSON("../multimodal/testdata/towers.json.gz", &golden)
+	kit.ReadJSON("../multimodal/testdata/towers.json.gz", &golden)
 	for name := range towers {
 		if refusal(name) == "" && slices.Contains(s.Configurations, name) && golden.Types[name] == nil {
 			t.Errorf("multimodal.TestTowers compares no forward of %s; run towers.py", name)
@@ -337,7 +337,7 @@ func TestSurveyTowers(t *testing.T) {
 		document := map[string]any{"model_type": inner.Type}
 		maps.Copy(document, inner.Differs)
 		got, err := HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, name))
-		want, wantErr := HuggingFaceVision(testkit.Must(json.Marshal(document)))
+		want, wantErr := HuggingFaceVision(kit.Must(json.Marshal(document)))
 		if err != nil || wantErr != nil {
 			for _, sentinel := range []error{ErrUnknown, ErrNotRotary} {
 				if errors.Is(err, sentinel) != errors.Is(wantErr, sentinel) {
@@ -456,12 +456,12 @@ var formsTaken = map[string]string{
 // reading is refused, or a trap says how transformers differs.
 func TestIncompleteForms(t *testing.T) {
 	f := new(formed)
-	testkit.ReadJSON("testdata/transformers/forms.json.gz", f)
+	kit.ReadJSON("testdata/transformers/forms.json.gz", f)
 	var agree, refused, trapped, failed int
 	reasons, layersOnly, taken := map[string]int{}, map[string]int{}, map[string]bool{}
 	for _, name := range document.SortedKeys(f.Types) {
 		for i, form := range f.Types[name] {
-			if !testkit.Sampled(i, 4) {
+			if !kit.Sampled(i, 4) {
 				continue
 			}
 			m, err := readOf(name, form.Document)
@@ -471,7 +471,7 @@ func TestIncompleteForms(t *testing.T) {
 				switch {
 				case err != nil:
 				case formsTaken[name] == "":
-					t.Errorf("%s: transformers fails with %s", testkit.Must(json.Marshal(form.Document)), form.Error)
+					t.Errorf("%s: transformers fails with %s", kit.Must(json.Marshal(form.Document)), form.Error)
 				default:
 					taken[name] = true
 				}
@@ -488,17 +488,17 @@ func TestIncompleteForms(t *testing.T) {
 					}
 				}
 				if !known {
-					t.Errorf("%s: refused for no reason of formRefusals: %v", testkit.Must(json.Marshal(form.Document)), err)
+					t.Errorf("%s: refused for no reason of formRefusals: %v", kit.Must(json.Marshal(form.Document)), err)
 				}
 			default:
 				problems := f.Results[*form.Result].compareModel(m)
 				switch unread := m.of().BaseUnread || m.of().ScalingUnread; {
 				case unread && len(problems) == 0:
-					t.Errorf("%s: transformers agrees, a trap says it does not", testkit.Must(json.Marshal(form.Document)))
+					t.Errorf("%s: transformers agrees, a trap says it does not", kit.Must(json.Marshal(form.Document)))
 				case unread:
 					trapped++
 				case len(problems) > 0:
-					t.Errorf("%s:\n\t%s", testkit.Must(json.Marshal(form.Document)), strings.Join(problems, "\n\t"))
+					t.Errorf("%s:\n\t%s", kit.Must(json.Marshal(form.Document)), strings.Join(problems, "\n\t"))
 				case !slices.ContainsFunc(slices.Collect(maps.Values(f.Results[*form.Result].Kinds)), func(k *surveyedKind) bool { return k.InvFreq != "" }):
 					layersOnly[m.Type()]++
 				default:
@@ -508,12 +508,12 @@ func TestIncompleteForms(t *testing.T) {
 		}
 	}
 	for reason := range formRefusals {
-		if reasons[reason] == 0 && testkit.AllRounds() {
+		if reasons[reason] == 0 && kit.AllRounds() {
 			t.Errorf("no form is refused with %q", reason)
 		}
 	}
 	for name := range formsTaken {
-		if !taken[name] && testkit.AllRounds() {
+		if !taken[name] && kit.AllRounds() {
 			t.Errorf("no form of %s is read that transformers fails with", name)
 		}
 	}
@@ -545,7 +545,7 @@ func served(file string) (project string, names []string) {
 
 // servedLines are the lines of a file of testdata/served, split at tabs.
 func servedLines(file string) (lines [][]string) {
-	for _, line := range strings.Split(strings.TrimSpace(string(testkit.Must(os.ReadFile("testdata/served/"+file)))), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(string(kit.Must(os.ReadFile("testdata/served/"+file)))), "\n") {
 		lines = append(lines, strings.Split(line, "\t"))
 	}
 	return lines
@@ -700,7 +700,7 @@ func servedDocuments() func(name string) map[string]any {
 		`{"model_type": "glm_image", "text_config": {` + halves + `0.5, "mrope_section": [8, 12, 12]}}}`, `{"model_type": "qwen3_omni_moe", "thinker_config": {"text_config": {"head_dim": 128}}}`,
 		`{"model_type": "qwen4_exp", "text_config": {"head_dim": 256, ` + halves + `0.25, "mrope_section": [11, 11, 10]}}}`,
 	}
-	for _, line := range append(lines, strings.Split(string(testkit.Must(os.ReadFile("testdata/readings/HuggingFace.txt"))), "\n")...) {
+	for _, line := range append(lines, strings.Split(string(kit.Must(os.ReadFile("testdata/readings/HuggingFace.txt"))), "\n")...) {
 		line, _, _ = strings.Cut(line, "\t")
 		config := map[string]any{}
 		if json.Unmarshal([]byte(line), &config) == nil {
@@ -759,8 +759,8 @@ func fopePads(t *testing.T) {
 		Cos, Sin, Q, K        string
 		cos, sin, q, k, freqs []float32
 	}
-	testkit.ReadJSON("testdata/served/fope.json", &v)
-	v.cos, v.sin, v.q, v.k, v.freqs = testkit.Hex[float32](v.Cos), testkit.Hex[float32](v.Sin), testkit.Hex[float32](v.Q), testkit.Hex[float32](v.K), testkit.Hex[float32](v.InvFreq)
+	kit.ReadJSON("testdata/served/fope.json", &v)
+	v.cos, v.sin, v.q, v.k, v.freqs = kit.Hex[float32](v.Cos), kit.Hex[float32](v.Sin), kit.Hex[float32](v.Q), kit.Hex[float32](v.K), kit.Hex[float32](v.InvFreq)
 	m := mustRead(t, string(v.Config))
 	if layer := m.Layers()[93]; layer.Fourier.Cos != "rotary_emb.cos_coef" || layer.Fourier.Sin != "rotary_emb.sin_coef" || layer.Rule.Name != "FoPE" || layer.Rule.Pairs != len(v.freqs) {
 		t.Errorf("layer %+v", layer)
@@ -768,7 +768,7 @@ func fopePads(t *testing.T) {
 	if _, err := m.Rope(); !errors.Is(err, posenc.ErrConfig) || !strings.Contains(err.Error(), "want Model.Fourier") {
 		t.Errorf("Rope: %v", err)
 	}
-	r := testkit.Must(m.Fourier(RopeOptions{Rounding: frequency.Float32}))
+	r := kit.Must(m.Fourier(RopeOptions{Rounding: frequency.Float32}))
 	for i, f := range r.Config().InvFreq {
 		if x := float32(f); math.Nextafter32(x, 0) > v.freqs[i] || math.Nextafter32(x, 1) < v.freqs[i] { // PyTorch's power function may be off by one bit
 			t.Errorf("InvFreq[%d] is %v, want %v", i, f, v.freqs[i])
@@ -778,9 +778,9 @@ func fopePads(t *testing.T) {
 	for i := range cfg.InvFreq {
 		cfg.InvFreq[i] = float64(v.freqs[i]) // so that angles of position 1000 agree, too
 	}
-	r = testkit.MustRotary(cfg)
+	r = kit.MustRotary(cfg)
 	eye := func(start int) []float32 {
-		c := testkit.GoldenInputs(start, v.Heads*n*n)
+		c := kit.GoldenInputs(start, v.Heads*n*n)
 		for i := range c {
 			c[i] /= 8
 			if i/n%n == i%n {
@@ -791,11 +791,11 @@ func fopePads(t *testing.T) {
 	}
 	c := posenc.FourierCoefficients{Cos: eye(0), Sin: eye(1 << 20)}
 	cos, sin := make([]float32, len(v.cos)), make([]float32, len(v.sin))
-	testkit.NoError(t, r.CosSinFourier(cos, sin, v.Positions, c))
+	kit.NoError(t, r.CosSinFourier(cos, sin, v.Positions, c))
 	const pairs, queries = 64, 2
-	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2 * pairs, Layout: cfg.Layout}, posenc.Table[float32]{Cos: cos, Sin: sin}))
-	q, k := testkit.GoldenInputs(1<<22, len(v.q)), testkit.GoldenInputs(1<<21, len(v.k))
-	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: queries}, posenc.View[float32]{Data: k, Heads: 1}))
+	rows := kit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2 * pairs, Layout: cfg.Layout}, posenc.Table[float32]{Cos: cos, Sin: sin}))
+	q, k := kit.GoldenInputs(1<<22, len(v.q)), kit.GoldenInputs(1<<21, len(v.k))
+	kit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: queries}, posenc.View[float32]{Data: k, Heads: 1}))
 	for _, list := range []struct {
 		name      string
 		got, want []float32

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig/internal/description"
 	"github.com/go-posenc/posenc/modelconfig/internal/document"
 )
@@ -64,33 +64,33 @@ type vector struct {
 // tower, and for the default configuration of every tower.
 func eachVectors(t *testing.T, f func(t *testing.T, v *vectors)) {
 	directory := filepath.Join("testdata", "transformers")
-	configs := testkit.Must(filepath.Glob(filepath.Join(directory, "configs", "*.json")))
-	files := testkit.Must(filepath.Glob(filepath.Join(directory, "vectors", "*.json")))
+	configs := kit.Must(filepath.Glob(filepath.Join(directory, "configs", "*.json")))
+	files := kit.Must(filepath.Glob(filepath.Join(directory, "vectors", "*.json")))
 	if len(files) < 34 || len(files) != len(configs) {
 		t.Fatalf("%d files of vectors for %d configurations, want as many, and at least 34", len(files), len(configs))
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
 			var v vectors
-			testkit.ReadJSON(file, &v)
-			config := testkit.Must(os.ReadFile(filepath.Join(directory, "configs", filepath.Base(file))))
-			v.model = testkit.Must(HuggingFace(config))
+			kit.ReadJSON(file, &v)
+			config := kit.Must(os.ReadFile(filepath.Join(directory, "configs", filepath.Base(file))))
+			v.model = kit.Must(HuggingFace(config))
 			f(t, &v)
 			if v.Vision != nil {
-				v.Vision.model = testkit.Must(HuggingFaceVision(config))
+				v.Vision.model = kit.Must(HuggingFaceVision(config))
 				t.Run("vision", func(t *testing.T) { f(t, v.Vision) })
 			}
 		})
 	}
 
 	var towers map[string]*vectors
-	testkit.ReadJSON(filepath.Join(directory, "towers.json"), &towers)
+	kit.ReadJSON(filepath.Join(directory, "towers.json"), &towers)
 	if len(towers) < 18 {
 		t.Fatalf("%d towers, want at least 18", len(towers))
 	}
 	for modelType, v := range towers {
 		t.Run(modelType, func(t *testing.T) {
-			v.model = testkit.Must(HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, modelType)))
+			v.model = kit.Must(HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, modelType)))
 			f(t, v)
 		})
 	}
@@ -106,8 +106,8 @@ func (c *vector) options(rounding frequency.Rounding) kindOptions {
 // rotary returns the configuration of the layers of c.
 func (c *vector) rotary(t *testing.T, m *Model, rounding frequency.Rounding) posenc.RotaryConfig {
 	t.Helper()
-	cfg := testkit.Must(m.rotaryFor(c.options(rounding)))
-	axes := testkit.Must(posenc.NewRotary(cfg)).Axes()
+	cfg := kit.Must(m.rotaryFor(c.options(rounding)))
+	axes := kit.Must(posenc.NewRotary(cfg)).Axes()
 	if want := len(c.InvFreq) / 8; len(cfg.InvFreq) != want || axes != c.Axes {
 		t.Fatalf("%d frequencies on %d axes of positions, want %d on %d", len(cfg.InvFreq), axes, want, c.Axes)
 	}
@@ -117,10 +117,10 @@ func (c *vector) rotary(t *testing.T, m *Model, rounding frequency.Rounding) pos
 // tables returns the cosines and sines of a configuration.
 func (c *vector) tables(t *testing.T, cfg posenc.RotaryConfig) (r *posenc.Rotary, tables [2][]float32) {
 	t.Helper()
-	r = testkit.Must(posenc.NewRotary(cfg))
+	r = kit.Must(posenc.NewRotary(cfg))
 	n := c.tokens() * len(cfg.InvFreq)
 	cos, sin := make([]float32, n), make([]float32, n)
-	testkit.NoError(t, r.CosSinAxes(cos, sin, c.Positions))
+	kit.NoError(t, r.CosSinAxes(cos, sin, c.Positions))
 	return r, [2][]float32{cos, sin}
 }
 
@@ -152,7 +152,7 @@ func (c *vector) heads(start, heads int, cfg *posenc.RotaryConfig) (x []float32,
 	}
 	x = make([]float32, c.tokens()*heads*cfg.HeadDim)
 	for head := range c.tokens() * heads {
-		copy(x[head*cfg.HeadDim+at:], testkit.GoldenInputs(start+head*c.HeadDim, c.HeadDim))
+		copy(x[head*cfg.HeadDim+at:], kit.GoldenInputs(start+head*c.HeadDim, c.HeadDim))
 	}
 	return x, at
 }
@@ -217,7 +217,7 @@ func TestTransformers(t *testing.T) {
 // frequencies are equal.
 func (c *vector) compareFloat32(t *testing.T, m *Model) (equal int) {
 	cfg := c.rotary(t, m, frequency.Float32)
-	for i, want := range testkit.Hex[float32](c.InvFreq) {
+	for i, want := range kit.Hex[float32](c.InvFreq) {
 		got := float32(cfg.InvFreq[i])
 		if got == want {
 			equal++
@@ -233,7 +233,7 @@ func (c *vector) compareFloat32(t *testing.T, m *Model) (equal int) {
 	}
 	r, tables := c.tables(t, cfg)
 	same := slices.Repeat([]bool{true}, len(tables[0])) // the recorded cosine and sine are correctly rounded
-	for n, want := range [2][]float32{testkit.Hex[float32](c.Cos...), testkit.Hex[float32](c.Sin...)} {
+	for n, want := range [2][]float32{kit.Hex[float32](c.Cos...), kit.Hex[float32](c.Sin...)} {
 		misrounded := [2][][2]int{c.CosMisrounded, c.SinMisrounded}[n]
 		for _, m := range misrounded {
 			if max(m[1], -m[1]) > most {
@@ -242,7 +242,7 @@ func (c *vector) compareFloat32(t *testing.T, m *Model) (equal int) {
 			same[m[0]] = false
 			want[m[0]] = step(want[m[0]], -m[1])
 		}
-		if !testkit.SameBits(tables[n], want) {
+		if !kit.SameBits(tables[n], want) {
 			t.Errorf("table %d is %x, want %x", n, tables[n], want)
 		}
 	}
@@ -263,8 +263,8 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 	t.Helper()
 	x, at := c.heads(start, heads, cfg)
 	before := slices.Clone(x)
-	testkit.NoError(t, posenc.Rotate(r.AtAxes(c.Positions), posenc.View[float32]{Data: x, Heads: heads}))
-	recorded := testkit.Hex[float32](rotated...)
+	kit.NoError(t, posenc.Rotate(r.AtAxes(c.Positions), posenc.View[float32]{Data: x, Heads: heads}))
+	recorded := kit.Hex[float32](rotated...)
 	if len(recorded) != c.tokens()*heads*c.HeadDim {
 		t.Fatalf("%d elements recorded, want %d tokens of %d heads of %d", len(recorded), c.tokens(), heads, c.HeadDim)
 	}
@@ -301,15 +301,15 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 // compareExact compares with the same formulas in 200 bits: not one number is misrounded.
 func (c *vector) compareExact(t *testing.T, m *Model) {
 	cfg := c.rotary(t, m, frequency.Exact)
-	if want := testkit.Hex[float64](c.Exact.InvFreq); !slices.Equal(cfg.InvFreq, want) {
+	if want := kit.Hex[float64](c.Exact.InvFreq); !slices.Equal(cfg.InvFreq, want) {
 		t.Errorf("InvFreq is %x, want %x", cfg.InvFreq, want)
 	}
-	want := append(testkit.Hex[float64](c.Exact.Attention), testkit.Hex[float64](c.Exact.Softmax)...)
+	want := append(kit.Hex[float64](c.Exact.Attention), kit.Hex[float64](c.Exact.Softmax)...)
 	if got := []float64{cfg.AttentionFactor, m.softmaxScaleFor(c.options(frequency.Exact))}; !slices.Equal(got, want) {
 		t.Errorf("AttentionFactor and SoftmaxScale are %x, want %x", got, want)
 	}
 	_, tables := c.tables(t, cfg)
-	if cos, sin := testkit.Hex[float32](c.Exact.Cos...), testkit.Hex[float32](c.Exact.Sin...); !testkit.SameBits(tables[0], cos) || !testkit.SameBits(tables[1], sin) {
+	if cos, sin := kit.Hex[float32](c.Exact.Cos...), kit.Hex[float32](c.Exact.Sin...); !kit.SameBits(tables[0], cos) || !kit.SameBits(tables[1], sin) {
 		t.Errorf("cosines and sines are %x, want %x and %x", tables, cos, sin)
 	}
 }
@@ -353,7 +353,7 @@ func (c *vector) compareScales(t *testing.T, m *Model, lengths bool) {
 	const tolerance = 8 * 0x1p-53
 	o := c.options(frequency.Float32)
 	softmax := m.softmaxScaleFor(o)
-	attention, wantSoftmax := testkit.Hex[float64](c.Attention)[0], testkit.Hex[float64](c.Softmax)[0]
+	attention, wantSoftmax := kit.Hex[float64](c.Attention)[0], kit.Hex[float64](c.Softmax)[0]
 	if !(math.Abs(cfg.AttentionFactor-attention) <= tolerance*attention) || !(math.Abs(softmax-wantSoftmax) <= tolerance*wantSoftmax) {
 		t.Errorf("AttentionFactor and SoftmaxScale are %v, %v, transformers has %v, %v", cfg.AttentionFactor, softmax, attention, wantSoftmax)
 	}
@@ -375,9 +375,9 @@ func (v *vectors) compareQueryScales(t *testing.T) {
 			continue
 		}
 		scaled++
-		want := testkit.Hex[float32](v.QueryScales.Factors)
+		want := kit.Hex[float32](v.QueryScales.Factors)
 		got := make([]float32, len(want))
-		testkit.NoError(t, posenc.QueryScales(got, v.QueryScales.Positions, layer.QueryScaling))
+		kit.NoError(t, posenc.QueryScales(got, v.QueryScales.Positions, layer.QueryScaling))
 		for j := range want {
 			// Two steps: PyTorch's logarithm, below 8, is off by less than 2^-20;
 			// a tenth of that, and roundings of numbers below 1 and 2.

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/multimodal"
 )
 
@@ -50,7 +50,7 @@ func TestErrors(t *testing.T) {
 		return multimodal.Run{Kind: multimodal.VideoAndAudio, Tokens: tokens, AudioTokens: audio, Grid: multimodal.Grid{T: 2, H: 2, W: 4}, SecondsPerGrid: seconds}
 	}
 	dst := make([]int32, 96)
-	fails := testkit.Failures(t, dst)
+	fails := kit.Failures(t, dst)
 	at := func(m multimodal.Model, runs ...multimodal.Run) error {
 		n := 0
 		for _, r := range runs {
@@ -251,7 +251,7 @@ func TestRounding(t *testing.T) {
 	} {
 		n, _ := tokens(tt.runs)
 		dst := make([]float32, 3*n)
-		testkit.Must(tt.m.FractionalPositions(dst, tt.runs))
+		kit.Must(tt.m.FractionalPositions(dst, tt.runs))
 		if got := dst[n+tt.at:][:len(tt.want)]; !slices.Equal(got, tt.want) {
 			t.Errorf("%v: tokens from %d on are at %v, want %v", tt.runs, tt.at, got, tt.want)
 		}
@@ -286,15 +286,15 @@ func TestIDsOfText(t *testing.T) {
 		}
 		for _, seconds := range [][]float32{{1, 1}, {1, 1, 1, 1}} {
 			_, err := m.AppendRuns(nil, []int32{9, 9, 9}, multimodal.TokenIDs{Video: 9}, multimodal.Media{Videos: make([]multimodal.Grid, 3), SecondsPerGrid: seconds})
-			testkit.Failures(t)(err, posenc.ErrLength, "media.SecondsPerGrid has", "want 3")
+			kit.Failures(t)(err, posenc.ErrLength, "media.SecondsPerGrid has", "want 3")
 		}
 	}
 }
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { kit.Main(m) }
 
 func TestReceivers(t *testing.T) {
-	testkit.CheckReceivers(t, multimodal.Family(0), multimodal.Kind(0), multimodal.Model{})
+	kit.CheckReceivers(t, multimodal.Family(0), multimodal.Kind(0), multimodal.Model{})
 }
 
 // visionVectors are what testdata/generate.py writes for the vision tower.
@@ -324,11 +324,11 @@ func TestVision(t *testing.T) {
 	for i, p := range v.Positions {
 		patches := len(p.Positions[0])
 		dst := make([]int32, 3*patches)
-		testkit.NoError(t, multimodal.PatchPositions(dst, grids(p.Grids), multimodal.PatchOptions{MergeSize: p.Merge, Time: true}))
+		kit.NoError(t, multimodal.PatchPositions(dst, grids(p.Grids), multimodal.PatchOptions{MergeSize: p.Merge, Time: true}))
 		if !slices.Equal(dst, slices.Concat(p.Positions...)) {
 			t.Errorf("positions %d, with time: differ", i)
 		}
-		testkit.NoError(t, multimodal.PatchPositions(dst[patches:], grids(p.Grids), multimodal.PatchOptions{MergeSize: p.Merge}))
+		kit.NoError(t, multimodal.PatchPositions(dst[patches:], grids(p.Grids), multimodal.PatchOptions{MergeSize: p.Merge}))
 		if !slices.Equal(dst, slices.Concat(p.Positions...)) {
 			t.Errorf("positions %d: differ", i)
 		}
@@ -353,7 +353,7 @@ func TestVision(t *testing.T) {
 // What is wrong is an error before the first write.
 func TestVisionErrors(t *testing.T) {
 	ints := make([]int32, 64)
-	fails := testkit.Failures(t, ints)
+	fails := kit.Failures(t, ints)
 	one, many := []multimodal.Grid{{T: 1, H: 4, W: 4}}, []multimodal.Grid{{T: 1 << 27, H: 2, W: 2}}
 	positions := func(grids []multimodal.Grid, n, merge int) error {
 		return multimodal.PatchPositions(ints[:n], grids, multimodal.PatchOptions{MergeSize: merge})
@@ -425,11 +425,11 @@ func TestVisionBounds(t *testing.T) {
 			t.Errorf("size %d: %v and %v, error %v", size, order, starts, err)
 		}
 	}
-	before := testkit.AllocatedBytes()
+	before := kit.AllocatedBytes()
 	_, err := multimodal.AppendFrames(nil, []multimodal.Grid{{T: 1 << 20, H: 1, W: 1}}, multimodal.FrameOptions{})
 	_, _, err2 := multimodal.AppendWindows(nil, nil, []multimodal.Grid{{T: 1 << 14, H: 32, W: 32}}, multimodal.WindowOptions{MergeSize: 2, WindowSize: 4, PatchSize: 2})
-	testkit.NoError(t, err, err2)
-	used := testkit.AllocatedBytes() - before
+	kit.NoError(t, err, err2)
+	used := kit.AllocatedBytes() - before
 	// Under the race detector slices.Grow allocates what it adds once more.
 	if most := uint64(2 * (4<<20 + 2*4<<22 + 1<<20)); used > most {
 		t.Errorf("%d bytes, want at most %d", used, most)
@@ -555,12 +555,12 @@ func FuzzPositions(f *testing.F) {
 		dst, again := slices.Repeat([]int32{-77}, axes*n), slices.Repeat([]int32{-78}, axes*n)
 		next, err := m.Positions(dst, runs)
 		if err != nil {
-			if !testkit.WellFormed(err) || slices.ContainsFunc(dst, func(x int32) bool { return x != -77 }) {
+			if !kit.WellFormed(err) || slices.ContainsFunc(dst, func(x int32) bool { return x != -77 }) {
 				t.Fatalf("error %v, or something written", err)
 			}
 			fractions := slices.Repeat([]float32{-77}, 3*n) // an error for integers may be none for these
 			_, other := m.FractionalPositions(fractions, runs)
-			if other != nil && (!testkit.WellFormed(other) || m.Axes() == 3 && slices.ContainsFunc(fractions, func(x float32) bool { return x != -77 })) {
+			if other != nil && (!kit.WellFormed(other) || m.Axes() == 3 && slices.ContainsFunc(fractions, func(x float32) bool { return x != -77 })) {
 				t.Fatalf("error %v, or something written", other)
 			}
 			if other == nil && !(m.Family == multimodal.Qwen3Omni && errors.Is(err, posenc.ErrPosition)) {
@@ -651,7 +651,7 @@ func FuzzAppendRuns(f *testing.F) {
 		}
 		runs, err := m.AppendRuns(nil, ids, of, media)
 		if err != nil {
-			if !testkit.WellFormed(err) || runs != nil {
+			if !kit.WellFormed(err) || runs != nil {
 				t.Fatalf("error %v, runs %v", err, runs)
 			}
 			return
@@ -684,7 +684,7 @@ func FuzzVision(f *testing.F) {
 			}
 		}
 		check := func(err error, written bool) bool {
-			if err != nil && (!testkit.WellFormed(err) || written) {
+			if err != nil && (!kit.WellFormed(err) || written) {
 				t.Fatalf("error %v, or something written", err)
 			}
 			if err == nil && !countable {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/multimodal"
 )
@@ -58,7 +58,7 @@ func grids(list []grid) (all []multimodal.Grid) {
 }
 
 func readGolden(name string, to any) {
-	decoder := json.NewDecoder(bytes.NewReader(testkit.ReadGolden("testdata/" + name + ".json.gz")))
+	decoder := json.NewDecoder(bytes.NewReader(kit.ReadGolden("testdata/" + name + ".json.gz")))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(to); err != nil {
 		panic(fmt.Errorf("%s: %w", name, err))
@@ -92,7 +92,7 @@ func (b *batch) tokens() multimodal.TokenIDs {
 func (b *batch) runs(t *testing.T, m multimodal.Model, prompt int) []multimodal.Run {
 	p := &b.Prompts[prompt]
 	runs, err := m.AppendRuns(nil, p.IDs, b.tokens(), multimodal.Media{Images: grids(p.Images), Videos: grids(p.Videos), SecondsPerGrid: p.Seconds})
-	testkit.NoError(t, err)
+	kit.NoError(t, err)
 	return runs
 }
 
@@ -137,7 +137,7 @@ func (b *batch) comparePrompt(t *testing.T, m multimodal.Model, n int) {
 	want := slices.Concat(p.Positions...)
 	floats := make([]float32, len(want))
 	next, err := m.FractionalPositions(floats, runs)
-	testkit.NoError(t, err)
+	kit.NoError(t, err)
 	compare(t, floats, want)
 	if next.AfterLargest != p.Next {
 		t.Errorf("next %v, want %v", next, p.Next)
@@ -155,13 +155,13 @@ func (b *batch) comparePrompt(t *testing.T, m multimodal.Model, n int) {
 		}
 		return
 	}
-	testkit.NoError(t, err)
+	kit.NoError(t, err)
 	compare(t, integers, want)
 	if float32(whole.AfterLargest) != p.Next {
 		t.Errorf("next %v, want %v", whole, p.Next)
 	}
 	clear(integers)
-	testkit.NoError(t, m.BatchPositions(integers, nil, [][]multimodal.Run{runs}, multimodal.BatchOptions{Length: len(p.IDs)})) // it needs no next
+	kit.NoError(t, m.BatchPositions(integers, nil, [][]multimodal.Run{runs}, multimodal.BatchOptions{Length: len(p.IDs)})) // it needs no next
 	compare(t, integers, want)
 	if p.Generated != nil {
 		b.compareGenerated(t, m, runs, n)
@@ -197,7 +197,7 @@ func (b *batch) compareGenerated(t *testing.T, m multimodal.Model, runs []multim
 	runs = append(runs, multimodal.Run{Tokens: 1})
 	tokens := len(p.IDs) + len(p.Decoded[0])
 	positions := make([]int32, 3*tokens)
-	testkit.Must(m.Positions(positions, runs))
+	kit.Must(m.Positions(positions, runs))
 	for axis := range 3 {
 		compare(t, positions[axis*tokens:][len(p.IDs):tokens], p.Decoded[axis])
 	}
@@ -225,7 +225,7 @@ func (b *batch) compare(t *testing.T, m multimodal.Model) {
 	}
 	positions, nexts := make([]int32, len(want)), make([]multimodal.Next[int32], len(prompts))
 	if allocations := testing.AllocsPerRun(2, func() {
-		testkit.NoError(t, m.BatchPositions(positions, nexts, prompts, multimodal.BatchOptions{Length: b.Length, PadLeft: b.Left}))
+		kit.NoError(t, m.BatchPositions(positions, nexts, prompts, multimodal.BatchOptions{Length: b.Length, PadLeft: b.Left}))
 	}); allocations != 0 {
 		t.Errorf("%v allocations", allocations)
 	}
@@ -267,7 +267,7 @@ func TestFamilyOf(t *testing.T) {
 	}
 	// These run the code of another type, in transformers and by its processor in Baidu's files.
 	for name, code := range map[string]string{"glmga": "glm46v", "colqwen2": "qwen2_vl", "qwen3_omni_moe_talker": "qwen3_omni_moe", "ernie4_5_moe_vl": "ernie4_5_vl_moe"} {
-		if family, err := multimodal.FamilyOf(name); err != nil || family != testkit.Must(multimodal.FamilyOf(code)) {
+		if family, err := multimodal.FamilyOf(name); err != nil || family != kit.Must(multimodal.FamilyOf(code)) {
 			t.Errorf("%s is %v, want that of %s; error %v", name, family, code, err)
 		}
 		known[name] = true
@@ -283,7 +283,7 @@ func TestFamilyOf(t *testing.T) {
 		"": `""`, "llama": `"llama"`, "qwen2_vl ": `"qwen2_vl "`, strings.Repeat("é", 100): "", strings.Repeat("x", 1<<20): "",
 	} {
 		_, err := multimodal.FamilyOf(name)
-		testkit.Failures(t)(err, posenc.ErrConfig, "multimodal.FamilyOf: modelType is ", says)
+		kit.Failures(t)(err, posenc.ErrConfig, "multimodal.FamilyOf: modelType is ", says)
 	}
 }
 
@@ -314,9 +314,9 @@ func TestDecode(t *testing.T) {
 		for _, p := range prompts {
 			media := multimodal.Media{Images: grids(p.Images), Videos: grids(p.Videos), SecondsPerGrid: p.Seconds}
 			runs, err := m.AppendRuns(nil, p.IDs, multimodal.TokenIDs{Image: 40, Video: 41, VideoStart: 47, VideoEnd: 48}, media)
-			testkit.NoError(t, err)
+			kit.NoError(t, err)
 			positions := make([]float32, 3*len(p.IDs))
-			next := testkit.Must(m.FractionalPositions(positions, runs))
+			next := kit.Must(m.FractionalPositions(positions, runs))
 			for axis := range 3 {
 				if last := positions[(axis+1)*len(p.IDs)-1]; last != p.Last[axis] {
 					t.Errorf("%s, %d tokens: the last is at %v on axis %d, want %v", p.Model, len(p.IDs), last, axis, p.Last[axis])
@@ -342,7 +342,7 @@ func TestDecode(t *testing.T) {
 func TestDocs(t *testing.T) {
 	quoted := regexp.MustCompile("`([a-z0-9_]+)`")
 	rows, models := map[string]bool{}, map[string]bool{}
-	for line := range strings.Lines(string(testkit.Must(os.ReadFile("../docs/multimodal.md")))) {
+	for line := range strings.Lines(string(kit.Must(os.ReadFile("../docs/multimodal.md")))) {
 		cells := strings.Split(line, "|")
 		if len(cells) < 4 {
 			continue
@@ -389,13 +389,13 @@ func TestRotated(t *testing.T) {
 		ImageToken int32 `json:"image_token_id"`
 		VideoToken int32 `json:"video_token_id"`
 	}
-	testkit.NoError(t, json.Unmarshal(golden.Config, &config))
+	kit.NoError(t, json.Unmarshal(golden.Config, &config))
 	bits := slices.Concat(golden.RotatedQ, golden.RotatedK)
 
-	model := multimodal.Model{Family: testkit.Must(multimodal.FamilyOf("qwen3_vl")), MergeSize: 2}
+	model := multimodal.Model{Family: kit.Must(multimodal.FamilyOf("qwen3_vl")), MergeSize: 2}
 	tokens := multimodal.TokenIDs{Image: config.ImageToken, Video: config.VideoToken}
 	runs, err := model.AppendRuns(nil, golden.IDs, tokens, multimodal.Media{Images: grids(golden.Images), Videos: grids(golden.Videos)})
-	testkit.NoError(t, err)
+	kit.NoError(t, err)
 	positions := make([]int32, model.Axes()*len(golden.IDs))
 	next, err := model.Positions(positions, runs)
 	if err != nil || next.AfterLargest != golden.Next || !slices.Equal(positions, golden.Positions) {
@@ -410,9 +410,9 @@ func TestRotated(t *testing.T) {
 	// Beside exact angles all of them are off, by 1.5 units of 2^-24, and angles by half a unit.
 	exactAngles := (2*2+2*(2+2))*0x1p-24 + 2*2*largest*0x1p-23
 	for rounding, tolerance := range map[frequency.Rounding]float64{frequency.Exact: exactAngles, frequency.Float32: float32Angles} {
-		rotary := testkit.Must(testkit.Must(modelconfig.HuggingFace(golden.Config)).Rope(modelconfig.RopeOptions{Rounding: rounding})).Rotary(0)
+		rotary := kit.Must(kit.Must(modelconfig.HuggingFace(golden.Config)).Rope(modelconfig.RopeOptions{Rounding: rounding})).Rotary(0)
 		q, k := slices.Clone(golden.Q), slices.Clone(golden.K)
-		testkit.NoError(t, posenc.Rotate(rotary.AtAxes(positions), posenc.View[float32]{Data: q, Heads: 1}, posenc.View[float32]{Data: k, Heads: 1}))
+		kit.NoError(t, posenc.Rotate(rotary.AtAxes(positions), posenc.View[float32]{Data: q, Heads: 1}, posenc.View[float32]{Data: k, Heads: 1}))
 		for i, got := range append(q, k...) {
 			want := math.Float32frombits(uint32(bits[i]))
 			if d := math.Abs(float64(got) - float64(want)); !(d <= tolerance) {
@@ -434,17 +434,17 @@ func TestTowers(t *testing.T) {
 			}
 		}
 	}
-	testkit.ReadJSON("testdata/towers.json.gz", &golden)
+	kit.ReadJSON("testdata/towers.json.gz", &golden)
 	if len(golden.Types) < 26 {
 		t.Errorf("%d towers", len(golden.Types))
 	}
 	for name, tower := range golden.Types {
-		m := testkit.Must(modelconfig.HuggingFaceVision(testkit.Must(json.Marshal(tower.Config))))
-		cfg := testkit.Must(m.Rope()).Rotary(slices.IndexFunc(m.Layers(), func(l modelconfig.Layer) bool { return l.Rotates })).Config()
+		m := kit.Must(modelconfig.HuggingFaceVision(kit.Must(json.Marshal(tower.Config))))
+		cfg := kit.Must(m.Rope()).Rotary(slices.IndexFunc(m.Layers(), func(l modelconfig.Layer) bool { return l.Rotates })).Config()
 		if name == "kimi_k25_vision" || name == "step3p5_vision" {
 			cfg.Layout = posenc.HalfSplit // transformers permutes the published weights
 		}
-		rope, patches := testkit.Must(posenc.NewRotary(cfg)), m.Patches()
+		rope, patches := kit.Must(posenc.NewRotary(cfg)), m.Patches()
 		options := multimodal.PatchOptions{MergeSize: 2, First: patches.First}
 		if patches.RowByRow {
 			options.MergeSize = 1
@@ -457,11 +457,11 @@ func TestTowers(t *testing.T) {
 				n += g[0] * g[1] * g[2]
 			}
 			positions := make([]int32, 2*n)
-			testkit.NoError(t, multimodal.PatchPositions(positions, grids, options))
+			kit.NoError(t, multimodal.PatchPositions(positions, grids, options))
 			if side, windows := tower.Config["window_size"].(float64); windows && !patches.RowByRow {
 				window := multimodal.WindowOptions{MergeSize: 2, WindowSize: int(side), PatchSize: int(tower.Config["patch_size"].(float64))}
 				order, _, err := multimodal.AppendWindows(nil, nil, grids, window)
-				testkit.NoError(t, err)
+				kit.NoError(t, err)
 				frames := positions
 				positions = make([]int32, 2*n)
 				for i, token := range order {
@@ -482,11 +482,11 @@ func TestTowers(t *testing.T) {
 			}
 			var x []float32
 			for token := range tokens {
-				x = append(x, testkit.GoldenInputs(2*dim*token, dim)...)
+				x = append(x, kit.GoldenInputs(2*dim*token, dim)...)
 			}
-			testkit.NoError(t, posenc.Rotate(rope.AtAxes(positions), posenc.View[float32]{Data: x, Heads: 1}))
+			kit.NoError(t, posenc.Rotate(rope.AtAxes(positions), posenc.View[float32]{Data: x, Heads: 1}))
 			for i := range x {
-				want := float64(int16(testkit.Must(strconv.ParseUint(call.Q[4*i:][:4], 16, 16)))) / 4096
+				want := float64(int16(kit.Must(strconv.ParseUint(call.Q[4*i:][:4], 16, 16)))) / 4096
 				// Half of 2^-12, and the float32 arithmetic of numbers up to 6.
 				if math.Abs(float64(x[i])-want) > 0x1p-12 {
 					t.Errorf("%s, %v: element %d of patch %d is %v, want %v", name, call.Grids, i%dim, i/dim, x[i], want)

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/exhaustive"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
@@ -14,7 +14,7 @@ import (
 // those of n heads are off by n ulp at most (pow by repeated errors of its base,
 // 0.5 ulp for each power of it) and one for pow itself.
 func TestALiBiAgainstTransformers(t *testing.T) {
-	for _, c := range testkit.ReadCases[struct {
+	for _, c := range kit.ReadCases[struct {
 		Model   string
 		Heads   int
 		Keys    int
@@ -22,12 +22,12 @@ func TestALiBiAgainstTransformers(t *testing.T) {
 		Bias    float32s
 	}](t, "testdata/alibi.json", 10) {
 		slopes := make([]float32, c.Heads)
-		testkit.NoError(t, relative.ALiBiSlopes(slopes, c.MaxBias))
+		kit.NoError(t, relative.ALiBiSlopes(slopes, c.MaxBias))
 		s := relative.Scores{Data: make([]float32, c.Heads*c.Keys), Heads: c.Heads, Queries: 1, Keys: c.Keys}
 		if c.Model == "mpt" {
 			s.FirstKey = 1 - c.Keys
 		}
-		testkit.NoError(t, relative.AddALiBi(s, slopes, relative.KeyALiBi))
+		kit.NoError(t, relative.AddALiBi(s, slopes, relative.KeyALiBi))
 		if len(c.Bias) != len(s.Data) {
 			t.Fatalf("%s: %d elements, want %d", c.Model, len(c.Bias), len(s.Data))
 		}
@@ -58,25 +58,25 @@ func TestALiBiAgainstTransformers(t *testing.T) {
 // The scores of MLX. Its slopes are powers in float64, rounded, which are the nearest
 // float32; the products and sums are in float32.
 func TestALiBiAgainstMLX(t *testing.T) {
-	for _, c := range testkit.ReadCases[struct {
+	for _, c := range kit.ReadCases[struct {
 		Heads, Queries, Keys int
 		Scores               float32s
 	}](t, "testdata/mlx.json", 3) {
 		slopes := make([]float32, c.Heads)
-		testkit.NoError(t, relative.ALiBiSlopes(slopes, 8))
-		s := relative.Scores{Data: testkit.GoldenInputs(0, c.Heads*c.Queries*c.Keys), Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}
-		testkit.NoError(t, relative.AddALiBi(s, slopes, relative.SymmetricALiBi))
-		if !testkit.SameSlices(s.Data, c.Scores) {
+		kit.NoError(t, relative.ALiBiSlopes(slopes, 8))
+		s := relative.Scores{Data: kit.GoldenInputs(0, c.Heads*c.Queries*c.Keys), Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}
+		kit.NoError(t, relative.AddALiBi(s, slopes, relative.SymmetricALiBi))
+		if !kit.SameSlices(s.Data, c.Scores) {
 			t.Errorf("%d heads: scores differ", c.Heads)
 		}
 	}
 }
 
-var _ = testkit.Register(testkit.Case{
+var _ = kit.Register(kit.Case{
 	Function: "ALiBiSlopes",
-	Call: func(a *testkit.Arguments) testkit.Call {
-		slopes, maxBias := testkit.Output[float32](a, a.Below(120)), a.Real(8)
-		return testkit.Call{
+	Call: func(a *kit.Arguments) kit.Call {
+		slopes, maxBias := kit.Output[float32](a, a.Below(120)), a.Real(8)
+		return kit.Call{
 			Run: func() error { return relative.ALiBiSlopes(slopes, maxBias) },
 			Want: func() {
 				power := 1
@@ -98,8 +98,8 @@ var _ = testkit.Register(testkit.Case{
 			Right: func() bool { return maxBias > 0 && !math.IsInf(maxBias, 1) },
 		}
 	},
-	Digests: func(add testkit.AddDigest) {
-		add("ALiBiSlopes", func(d *testkit.Digest) {
+	Digests: func(add kit.AddDigest) {
+		add("ALiBiSlopes", func(d *kit.Digest) {
 			for _, heads := range []int{1, 8, 12, 71} {
 				for _, maxBias := range []float64{8, 0x1.4p-3} {
 					slopes := make([]float32, heads)
@@ -113,12 +113,12 @@ var _ = testkit.Register(testkit.Case{
 
 var logarithmOf2 = exhaustive.RealLogarithm(exhaustive.RealOf(2))
 
-var _ = testkit.Register(testkit.Case{
+var _ = kit.Register(kit.Case{
 	Function: "AddALiBi",
-	Call: func(a *testkit.Arguments) testkit.Call {
+	Call: func(a *kit.Arguments) kit.Call {
 		const heads = 5
 		s := outputScores(a, heads, anywhere)
-		slopes, form := testkit.Slice[float32](a, heads), relative.ALiBiForm(a.Number(0, 2))
+		slopes, form := kit.Slice[float32](a, heads), relative.ALiBiForm(a.Number(0, 2))
 		return scoresCall(s, func(s relative.Scores) error { return relative.AddALiBi(s, slopes, form) }, func(score float32, head, query, key int) float32 {
 			slope, distance := slopes[s.FirstHead+head], distanceOf(&s, query, key)
 			switch form {
@@ -133,16 +133,16 @@ var _ = testkit.Register(testkit.Case{
 	OnStack:      callsOnStack,
 	Long:         longCalls,
 	CallElements: kernels.MaxCallScores,
-	Digests: func(add testkit.AddDigest) {
+	Digests: func(add kit.AddDigest) {
 		for form, name := range []string{relative.CausalALiBi: "CausalALiBi", relative.SymmetricALiBi: "SymmetricALiBi", relative.KeyALiBi: "KeyALiBi"} {
 			form := relative.ALiBiForm(form)
-			add("AddALiBi/form="+name, func(d *testkit.Digest) {
+			add("AddALiBi/form="+name, func(d *kit.Digest) {
 				digestTiles(d, func(s relative.Scores) error {
-					return relative.AddALiBi(s, testkit.DigestElements[float32](d, 4), form)
+					return relative.AddALiBi(s, kit.DigestElements[float32](d, 4), form)
 				})
 				far := digestTile(d, 0, 2, 40)
 				far.FirstQuery, far.FirstKey = 1<<30-2, -1<<30
-				d.Must(relative.AddALiBi(far.Scores, testkit.DigestNumbers[float32](d, 4), form))
+				d.Must(relative.AddALiBi(far.Scores, kit.DigestNumbers[float32](d, 4), form))
 				d.Add(far.memory)
 			})
 		}

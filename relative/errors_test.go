@@ -6,19 +6,19 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/relative"
 )
 
 // Every function that takes scores has these errors.
 func TestScoresErrors(t *testing.T) {
-	two := testkit.Must(relative.NewT5Bias(mustT5Buckets(32, 128, true), make([]float32, 64)))
+	two := kit.Must(relative.NewT5Bias(mustT5Buckets(32, 128, true), make([]float32, 64)))
 	for _, add := range []func(relative.Scores) error{
 		func(s relative.Scores) error { return relative.AddALiBi(s, make([]float32, 2), relative.CausalALiBi) },
 		func(s relative.Scores) error { return relative.AddT5(s, two) },
 	} {
 		data := make([]float32, 24)
-		fails := testkit.Failures(t, data)
+		fails := kit.Failures(t, data)
 		fails(add(relative.Scores{Data: data, Queries: 3, Keys: 4}), posenc.ErrShape, "scores.Heads is 0")
 		fails(add(relative.Scores{Data: data, Heads: 2, Queries: -1, Keys: 4}), posenc.ErrShape, "scores.Queries is -1")
 		fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: -4}), posenc.ErrShape, "scores.Keys is -4")
@@ -35,13 +35,13 @@ func TestScoresErrors(t *testing.T) {
 		fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, HeadStride: 4}), posenc.ErrOverlap, "at HeadStride 4")
 		fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstQuery: 1<<30 - 2}), posenc.ErrPosition, "scores.FirstQuery is")
 		fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstKey: 1<<30 - 3}), posenc.ErrPosition, "scores.FirstKey is")
-		testkit.NoError(t, add(relative.Scores{Heads: 1, Queries: 5}), add(relative.Scores{Heads: 2, Keys: 5}), add(relative.Scores{Heads: 1, Data: data, QueryStride: 4}))
+		kit.NoError(t, add(relative.Scores{Heads: 1, Queries: 5}), add(relative.Scores{Heads: 2, Keys: 5}), add(relative.Scores{Heads: 1, Data: data, QueryStride: 4}))
 	}
 }
 
 func TestBiasErrors(t *testing.T) {
 	data := make([]float32, 100)
-	fails := testkit.Failures(t, data)
+	fails := kit.Failures(t, data)
 	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
 	fails(relative.ALiBiSlopes(data, 0), posenc.ErrConfig, "ALiBiSlopes: maxBias is 0")
 	fails(relative.ALiBiSlopes(data, math.NaN()), posenc.ErrConfig, "maxBias is NaN")
@@ -50,10 +50,10 @@ func TestBiasErrors(t *testing.T) {
 	fails(relative.AddALiBi(relative.Scores{Heads: 2, FirstHead: 1}, data[4:6], relative.CausalALiBi), posenc.ErrLength, "slopes has 2 elements, want at least FirstHead+Heads = 3")
 	fails(relative.AddALiBi(relative.Scores{Heads: 2, FirstHead: -1}, nil, relative.CausalALiBi), posenc.ErrShape, "scores.FirstHead is -1, want at least 0, with a sum FirstHead+Heads that fits an int")
 	fails(relative.AddALiBi(scores, data[3:5], relative.CausalALiBi), posenc.ErrOverlap, "slopes is sharing elements with scores.Data")
-	testkit.NoError(t, relative.ALiBiSlopes(nil, 8))
+	kit.NoError(t, relative.ALiBiSlopes(nil, 8))
 
 	buckets := func(buckets, maxDistance int, bidirectional bool) error {
-		return testkit.Made(relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional}))
+		return kit.Made(relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional}))
 	}
 	t5 := mustT5Buckets(32, 128, true)
 	fails(buckets(1, 128, false), posenc.ErrConfig, "NewT5Buckets: cfg.Buckets is 1, want from 2 to 1024")
@@ -62,21 +62,21 @@ func TestBiasErrors(t *testing.T) {
 	fails(buckets(32, 16, false), posenc.ErrConfig, "cfg.MaxDistance is 16, want from 17 to 65536")
 	fails(buckets(32, 8, true), posenc.ErrConfig, "cfg.MaxDistance is 8, want from 9")
 	fails(buckets(32, 65537, true), posenc.ErrConfig, "cfg.MaxDistance is 65537")
-	fails(testkit.Made(relative.NewT5Bias(nil, data[4:68])), posenc.ErrConfig, "NewT5Bias: buckets is nil or zero")
-	fails(testkit.Made(relative.NewT5Bias(t5, data[4:67])), posenc.ErrLength, "weights has 63 elements, want a multiple of 32")
-	fails(testkit.Made(relative.NewT5Bias(mustT5Buckets(2, 65536, false), make([]float32, 2*256))), posenc.ErrLength, "weights has 512 elements, want weights of at most 255 heads")
+	fails(kit.Made(relative.NewT5Bias(nil, data[4:68])), posenc.ErrConfig, "NewT5Bias: buckets is nil or zero")
+	fails(kit.Made(relative.NewT5Bias(t5, data[4:67])), posenc.ErrLength, "weights has 63 elements, want a multiple of 32")
+	fails(kit.Made(relative.NewT5Bias(mustT5Buckets(2, 65536, false), make([]float32, 2*256))), posenc.ErrLength, "weights has 512 elements, want weights of at most 255 heads")
 	fails(relative.AddT5(scores, nil), posenc.ErrConfig, "AddT5: bias is nil or zero")
-	fails(relative.AddT5(scores, testkit.Must(relative.NewT5Bias(t5, data[4:36]))), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
+	fails(relative.AddT5(scores, kit.Must(relative.NewT5Bias(t5, data[4:36]))), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
 
 	window := relative.SwinWindow{Height: 2, Width: 3}
 	bias := mustSwinBias(2, 3, data[12:42]) // 2 heads
 	at := func(query, key int) relative.Scores {
 		return relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3, FirstQuery: query, FirstKey: key}
 	}
-	fails(testkit.Made(relative.NewSwinBias(relative.SwinWindow{Height: 0, Width: 3}, data)), posenc.ErrShape, "NewSwinBias: window.Height is 0")
-	fails(testkit.Made(relative.NewSwinBias(relative.SwinWindow{Height: 2, Width: -1}, data)), posenc.ErrShape, "window.Width is -1")
-	fails(testkit.Made(relative.NewSwinBias(window, data[:29])), posenc.ErrLength, "table has 29 elements, want a multiple of (2*Height-1)*(2*Width-1) = 15")
-	fails(testkit.Made(relative.NewSwinBias(relative.SwinWindow{Height: 64, Width: 64}, make([]float32, 65*127*127))), posenc.ErrLength, "table has 1048385 elements, want fewer heads than 65")
+	fails(kit.Made(relative.NewSwinBias(relative.SwinWindow{Height: 0, Width: 3}, data)), posenc.ErrShape, "NewSwinBias: window.Height is 0")
+	fails(kit.Made(relative.NewSwinBias(relative.SwinWindow{Height: 2, Width: -1}, data)), posenc.ErrShape, "window.Width is -1")
+	fails(kit.Made(relative.NewSwinBias(window, data[:29])), posenc.ErrLength, "table has 29 elements, want a multiple of (2*Height-1)*(2*Width-1) = 15")
+	fails(kit.Made(relative.NewSwinBias(relative.SwinWindow{Height: 64, Width: 64}, make([]float32, 65*127*127))), posenc.ErrLength, "table has 1048385 elements, want fewer heads than 65")
 	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Width: 3}, relative.SwinWindow{}), posenc.ErrShape, "SwinCoordinates: window.Height is 0")
 	fails(relative.SwinCoordinates(data[:30], window, relative.SwinWindow{Height: 1}), posenc.ErrShape, "pretrained.Height is 1, want 0 or from 2 to 64")
 	fails(relative.SwinCoordinates(data[:30], window, relative.SwinWindow{Width: 65}), posenc.ErrShape, "pretrained.Width is 65")
@@ -92,7 +92,7 @@ func TestBiasErrors(t *testing.T) {
 
 func TestProductsErrors(t *testing.T) {
 	data := make([]float32, 100)
-	fails := testkit.Failures(t, data)
+	fails := kit.Failures(t, data)
 	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3}
 	short := relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}
 	products := func(from, to int) relative.Products { return relative.Products{Data: data[from:to]} }
@@ -123,16 +123,16 @@ func TestProductsErrors(t *testing.T) {
 	fails(relative.AddTransformerXL(scores, products(12, 52), relative.Distances{First: 5, Count: 10}), posenc.ErrPosition, "distances.First is 5, want at least 6")
 	fails(relative.AddTransformerXL(scores, products(12, 52), relative.Distances{First: 13, Count: 10}), posenc.ErrPosition, "distances.First is 13, want at most 12, so that 10 columns reach the distance 3")
 	for _, first := range []int{6, 12} {
-		testkit.NoError(t, relative.AddTransformerXL(scores, products(12, 52), relative.Distances{First: first, Count: 10}))
+		kit.NoError(t, relative.AddTransformerXL(scores, products(12, 52), relative.Distances{First: first, Count: 10}))
 	}
-	testkit.NoError(t, relative.AddTransformerXL(relative.Scores{Heads: 1}, relative.Products{}, relative.Distances{First: 0, Count: 10}))
+	kit.NoError(t, relative.AddTransformerXL(relative.Scores{Heads: 1}, relative.Products{}, relative.Distances{First: 0, Count: 10}))
 }
 
 func TestDeBERTaErrors(t *testing.T) {
 	data := make([]float32, 40)
-	fails := testkit.Failures(t, data)
+	fails := kit.Failures(t, data)
 	buckets := func(buckets, maxPosition int) error {
-		return testkit.Made(relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: buckets, MaxPosition: maxPosition}))
+		return kit.Made(relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: buckets, MaxPosition: maxPosition}))
 	}
 	fails(buckets(2, 512), posenc.ErrConfig, "NewDeBERTaBuckets: cfg.Buckets is 2")
 	fails(buckets(1026, 2000), posenc.ErrConfig, "cfg.Buckets is 1026")
@@ -211,7 +211,7 @@ func TestVectorsErrors(t *testing.T) {
 				}
 				continue
 			}
-			testkit.Failures(t, data)(err, tt.kind, "relative."+says)
+			kit.Failures(t, data)(err, tt.kind, "relative."+says)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -55,11 +55,11 @@ func productsAllowed(p relative.Products, heads, rows, columns int, written bool
 // Products are right exactly where the documentation says so: they have no room for a further row or head, or
 // Rows says how many rows there are.
 func TestProductsRoom(t *testing.T) {
-	r := testkit.NewRand(27)
+	r := kit.NewRand(27)
 	memory := make([]float32, 400)
 	scores := make([]float32, 200)
 	right, wrong := 0, 0
-	for range testkit.Rounds(20000) {
+	for range kit.Rounds(20000) {
 		heads, rows, maxDistance := 1+r.IntN(3), r.IntN(4), r.IntN(2)
 		columns := 2*maxDistance + 1
 		p := relative.Products{Rows: []int{0, 0, rows, r.IntN(4)}[r.IntN(4)]}

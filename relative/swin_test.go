@@ -7,26 +7,26 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/exhaustive"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/relative"
 )
 
 func mustSwinBias(height, width int, table []float32) *relative.SwinBias {
-	return testkit.Must(relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, table))
+	return kit.Must(relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, table))
 }
 
 // The biases of transformers' Swin, of square windows and others.
 func TestSwinAgainstTransformers(t *testing.T) {
-	for _, c := range testkit.ReadCases[struct {
+	for _, c := range kit.ReadCases[struct {
 		Height, Width, Heads int
 		Bias                 float32s
 	}](t, "testdata/swin.json", 4) {
 		patches := c.Height * c.Width
 		got := make([]float32, c.Heads*patches*patches)
-		table := testkit.GoldenInputs(0, (2*c.Height-1)*(2*c.Width-1)*c.Heads)
-		testkit.NoError(t, relative.AddSwin(relative.Scores{Data: got, Heads: c.Heads, Queries: patches, Keys: patches}, mustSwinBias(c.Height, c.Width, table)))
-		if !testkit.SameSlices(got, c.Bias) {
+		table := kit.GoldenInputs(0, (2*c.Height-1)*(2*c.Width-1)*c.Heads)
+		kit.NoError(t, relative.AddSwin(relative.Scores{Data: got, Heads: c.Heads, Queries: patches, Keys: patches}, mustSwinBias(c.Height, c.Width, table)))
+		if !kit.SameSlices(got, c.Bias) {
 			t.Errorf("%d by %d: biases differ", c.Height, c.Width)
 		}
 	}
@@ -34,13 +34,13 @@ func TestSwinAgainstTransformers(t *testing.T) {
 
 // The coordinates and the index of transformers' Swin v2.
 func TestSwinV2AgainstTransformers(t *testing.T) {
-	for _, c := range testkit.ReadCases[struct {
+	for _, c := range kit.ReadCases[struct {
 		Window, Pretrained [2]int
 		Coordinates, Index float32s
 	}](t, "testdata/swinv2.json", 5) {
 		height, width := c.Window[0], c.Window[1]
 		got := make([]float32, (2*height-1)*(2*width-1)*2)
-		testkit.NoError(t, relative.SwinCoordinates(got, relative.SwinWindow{Height: height, Width: width}, relative.SwinWindow{Height: c.Pretrained[0], Width: c.Pretrained[1]}))
+		kit.NoError(t, relative.SwinCoordinates(got, relative.SwinWindow{Height: height, Width: width}, relative.SwinWindow{Height: c.Pretrained[0], Width: c.Pretrained[1]}))
 		if len(c.Coordinates) != len(got) {
 			t.Fatalf("%v: %d coordinates, want %d", c.Window, len(c.Coordinates), len(got))
 		}
@@ -60,8 +60,8 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 		}
 		patches := height * width
 		index := make([]float32, patches*patches)
-		testkit.NoError(t, relative.AddSwin(relative.Scores{Data: index, Heads: 1, Queries: patches, Keys: patches}, mustSwinBias(height, width, table)))
-		if !testkit.SameSlices(index, c.Index) {
+		kit.NoError(t, relative.AddSwin(relative.Scores{Data: index, Heads: 1, Queries: patches, Keys: patches}, mustSwinBias(height, width, table)))
+		if !kit.SameSlices(index, c.Index) {
 			t.Errorf("%v: indexes differ", c.Window)
 		}
 	}
@@ -93,7 +93,7 @@ func coordinate(distance, window int) float32 {
 func TestSwinCoordinates(t *testing.T) {
 	got := make([]float32, 127*127*2)
 	for window := 2; window <= 64; window++ {
-		testkit.NoError(t, relative.SwinCoordinates(got, relative.SwinWindow{Height: 64, Width: 64}, relative.SwinWindow{Height: window, Width: 66 - window}))
+		kit.NoError(t, relative.SwinCoordinates(got, relative.SwinWindow{Height: 64, Width: 64}, relative.SwinWindow{Height: window, Width: 66 - window}))
 		var rows, columns [127]float32
 		for i := range rows {
 			rows[i], columns[i] = coordinate(i-63, window), coordinate(i-63, 66-window)
@@ -110,10 +110,10 @@ func TestSwinCoordinates(t *testing.T) {
 	}
 }
 
-func digestSwin(d *testkit.Digest) {
+func digestSwin(d *kit.Digest) {
 	for _, window := range [][2]int{{1, 1}, {7, 7}, {5, 12}} {
 		height, width := window[0], window[1]
-		bias, err := relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, testkit.DigestElements[float32](d, (2*height-1)*(2*width-1)*4))
+		bias, err := relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, kit.DigestElements[float32](d, (2*height-1)*(2*width-1)*4))
 		d.Must(err)
 		n := height * width
 		for shape := range 3 {
@@ -126,27 +126,27 @@ func digestSwin(d *testkit.Digest) {
 }
 
 var (
-	_ = testkit.Register(testkit.Case{
+	_ = kit.Register(kit.Case{
 		Function: "NewSwinBias",
-		Call: func(a *testkit.Arguments) testkit.Call {
+		Call: func(a *kit.Arguments) kit.Call {
 			height, width := a.Number(1, 9), a.Number(1, 9)
-			biases := max(2*testkit.Small(height)-1, 0) * max(2*testkit.Small(width)-1, 0)
-			table := testkit.Slice[float32](a, testkit.Small(5, biases))
-			return testkit.Call{
+			biases := max(2*kit.Small(height)-1, 0) * max(2*kit.Small(width)-1, 0)
+			table := kit.Slice[float32](a, kit.Small(5, biases))
+			return kit.Call{
 				Run: func() error {
-					return testkit.Made(relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, table))
+					return kit.Made(relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, table))
 				},
 				Right: func() bool {
 					return height >= 1 && height <= 64 && width >= 1 && width <= 64 && len(table) > 0 && len(table)%biases == 0
 				},
-				Allocates: testkit.Constructed,
+				Allocates: kit.Constructed,
 			}
 		},
-		Digests: func(add testkit.AddDigest) { add("NewSwinBias", digestSwin) },
+		Digests: func(add kit.AddDigest) { add("NewSwinBias", digestSwin) },
 	})
-	_ = testkit.Register(testkit.Case{
+	_ = kit.Register(kit.Case{
 		Function: "SwinCoordinates",
-		Call: func(a *testkit.Arguments) testkit.Call {
+		Call: func(a *kit.Arguments) kit.Call {
 			w, p := relative.SwinWindow{Height: a.Number(1, 12), Width: a.Number(1, 12)}, relative.SwinWindow{}
 			if a.Yes() {
 				p.Height = a.Number(2, 64)
@@ -154,10 +154,10 @@ var (
 			if a.Yes() {
 				p.Width = a.Number(2, 64)
 			}
-			rows, columns := max(2*testkit.Small(w.Height)-1, 0), max(2*testkit.Small(w.Width)-1, 0)
-			dst := testkit.Output[float32](a, testkit.Small(2, rows, columns))
+			rows, columns := max(2*kit.Small(w.Height)-1, 0), max(2*kit.Small(w.Width)-1, 0)
+			dst := kit.Output[float32](a, kit.Small(2, rows, columns))
 			pretrained := func(n int) bool { return n == 0 || n >= 2 && n <= 64 }
-			return testkit.Call{
+			return kit.Call{
 				Run: func() error { return relative.SwinCoordinates(dst, w, p) },
 				Want: func() {
 					for i := range dst {
@@ -173,8 +173,8 @@ var (
 				},
 			}
 		},
-		Digests: func(add testkit.AddDigest) {
-			add("SwinCoordinates", func(d *testkit.Digest) {
+		Digests: func(add kit.AddDigest) {
+			add("SwinCoordinates", func(d *kit.Digest) {
 				for _, pretrained := range []int{0, 2, 12, 64} {
 					dst := make([]float32, 23*29*2)
 					d.Must(relative.SwinCoordinates(dst, relative.SwinWindow{Height: 12, Width: 15}, relative.SwinWindow{Height: pretrained, Width: pretrained}))
@@ -183,9 +183,9 @@ var (
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{
+	_ = kit.Register(kit.Case{
 		Function: "AddSwin",
-		Call: func(a *testkit.Arguments) testkit.Call {
+		Call: func(a *kit.Arguments) kit.Call {
 			const heads = 4
 			window := [...][2]int{{1, 1}, {7, 7}, {7, 30}, {2, 64}, {64, 2}, {40, 32}}[a.Below(6)]
 			height, width := window[0], window[1]
@@ -193,7 +193,7 @@ var (
 				height, width = 1+a.Below(9), 1+a.Below(9)
 			}
 			s := outputScores(a, heads, height*width)
-			table := testkit.RandomElements[float32](a.R, heads*(2*height-1)*(2*width-1))
+			table := kit.RandomElements[float32](a.R, heads*(2*height-1)*(2*width-1))
 			bias, err := relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, table)
 			switch {
 			case err != nil:
@@ -209,7 +209,7 @@ var (
 				return score + table[((rows+height-1)*(2*width-1)+columns+width-1)*heads+s.FirstHead+head]
 			})
 		},
-		Digests: func(add testkit.AddDigest) { add("AddSwin", digestSwin) },
+		Digests: func(add kit.AddDigest) { add("AddSwin", digestSwin) },
 	})
 )
 

@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/relative"
 )
 
 func mustT5Buckets(buckets, maxDistance int, bidirectional bool) *relative.T5Buckets {
-	return testkit.Must(relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional}))
+	return kit.Must(relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional}))
 }
 
 // The buckets and the biases of transformers' models, all of them.
 func TestT5AgainstTransformers(t *testing.T) {
-	for _, c := range testkit.ReadCases[struct {
+	for _, c := range kit.ReadCases[struct {
 		Model         string
 		Buckets       int
 		MaxDistance   int `json:"max_distance"`
@@ -40,25 +40,25 @@ func TestT5AgainstTransformers(t *testing.T) {
 		const heads = 3
 		got := make([]float32, len(c.Bias))
 		s := relative.Scores{Data: got, Heads: heads, Queries: c.Queries, Keys: len(got) / heads / c.Queries, FirstQuery: c.FirstQuery}
-		testkit.NoError(t, relative.AddT5(s, testkit.Must(relative.NewT5Bias(b, testkit.GoldenInputs(0, c.Buckets*heads)))))
-		if !testkit.SameSlices(got, c.Bias) {
+		kit.NoError(t, relative.AddT5(s, kit.Must(relative.NewT5Bias(b, kit.GoldenInputs(0, c.Buckets*heads)))))
+		if !kit.SameSlices(got, c.Bias) {
 			t.Errorf("%s, both sides %t: biases differ", c.Model, c.Bidirectional)
 		}
 	}
 }
 
 // t5BucketsOf returns buckets, and how many they are.
-func t5BucketsOf(a *testkit.Arguments) (*relative.T5Buckets, int) {
+func t5BucketsOf(a *kit.Arguments) (*relative.T5Buckets, int) {
 	return orNone(a, func() (*relative.T5Buckets, int) {
 		cfg := relative.T5Config{Buckets: 4 * (1 + a.Below(9)), MaxDistance: 100, Bidirectional: a.Yes()}
-		return testkit.Must(relative.NewT5Buckets(cfg)), cfg.Buckets
+		return kit.Must(relative.NewT5Buckets(cfg)), cfg.Buckets
 	})
 }
 
 // digestT5 calls f for the buckets of a digest's label.
-func digestT5(add testkit.AddDigest, label string, f func(d *testkit.Digest, buckets int, b *relative.T5Buckets)) {
+func digestT5(add kit.AddDigest, label string, f func(d *kit.Digest, buckets int, b *relative.T5Buckets)) {
 	for _, bidirectional := range []bool{false, true} {
-		add(fmt.Sprintf("%s/bidirectional=%t", label, bidirectional), func(d *testkit.Digest) {
+		add(fmt.Sprintf("%s/bidirectional=%t", label, bidirectional), func(d *kit.Digest) {
 			for _, cfg := range []relative.T5Config{{32, 128, bidirectional}, {52, 1000, bidirectional}} {
 				b, err := relative.NewT5Buckets(cfg)
 				d.Must(err)
@@ -68,26 +68,26 @@ func digestT5(add testkit.AddDigest, label string, f func(d *testkit.Digest, buc
 	}
 }
 
-func digestT5Buckets(d *testkit.Digest, _ int, b *relative.T5Buckets) {
+func digestT5Buckets(d *kit.Digest, _ int, b *relative.T5Buckets) {
 	digestBuckets(d, 1100, b.Bucket)
 }
 
-func digestT5Biases(d *testkit.Digest, buckets int, b *relative.T5Buckets) {
-	bias, err := relative.NewT5Bias(b, testkit.DigestElements[float32](d, 4*buckets))
+func digestT5Biases(d *kit.Digest, buckets int, b *relative.T5Buckets) {
+	bias, err := relative.NewT5Bias(b, kit.DigestElements[float32](d, 4*buckets))
 	d.Must(err)
 	digestTiles(d, func(s relative.Scores) error { return relative.AddT5(s, bias) })
 }
 
 var (
-	_ = testkit.Register(testkit.Case{
+	_ = kit.Register(kit.Case{
 		Function: "NewT5Buckets",
-		Call: func(a *testkit.Arguments) testkit.Call {
+		Call: func(a *kit.Arguments) kit.Call {
 			cfg := relative.T5Config{Buckets: 4 * a.Number(1, 10), MaxDistance: a.Number(21, 300), Bidirectional: a.Yes()}
 			if a.Any() {
 				cfg.Buckets, cfg.MaxDistance = a.Number(2, 40), a.Number(1, 300)
 			}
-			return testkit.Call{
-				Run: func() error { return testkit.Made(relative.NewT5Buckets(cfg)) },
+			return kit.Call{
+				Run: func() error { return kit.Made(relative.NewT5Buckets(cfg)) },
 				Right: func() bool {
 					sides := 1
 					if cfg.Bidirectional {
@@ -95,35 +95,35 @@ var (
 					}
 					return cfg.Buckets >= 2*sides && cfg.Buckets <= 1024 && cfg.Buckets%sides == 0 && cfg.MaxDistance > cfg.Buckets/sides/2 && cfg.MaxDistance <= 1<<16
 				},
-				Allocates: testkit.Constructed,
+				Allocates: kit.Constructed,
 			}
 		},
-		Digests: func(add testkit.AddDigest) { digestT5(add, "NewT5Buckets", digestT5Buckets) },
+		Digests: func(add kit.AddDigest) { digestT5(add, "NewT5Buckets", digestT5Buckets) },
 	})
-	_ = registerBuckets("T5Buckets.Bucket", func(a *testkit.Arguments) (func(distance int) int, int) {
+	_ = registerBuckets("T5Buckets.Bucket", func(a *kit.Arguments) (func(distance int) int, int) {
 		b, buckets := t5BucketsOf(a)
 		return b.Bucket, buckets
-	}, func(add testkit.AddDigest, function string) { digestT5(add, function, digestT5Buckets) })
-	_ = testkit.Register(testkit.Case{
+	}, func(add kit.AddDigest, function string) { digestT5(add, function, digestT5Buckets) })
+	_ = kit.Register(kit.Case{
 		Function: "NewT5Bias",
-		Call: func(a *testkit.Arguments) testkit.Call {
+		Call: func(a *kit.Arguments) kit.Call {
 			b, buckets := t5BucketsOf(a)
-			weights := testkit.Slice[float32](a, 5*buckets)
-			return testkit.Call{
-				Run:       func() error { return testkit.Made(relative.NewT5Bias(b, weights)) },
+			weights := kit.Slice[float32](a, 5*buckets)
+			return kit.Call{
+				Run:       func() error { return kit.Made(relative.NewT5Bias(b, weights)) },
 				Right:     func() bool { return buckets > 0 && len(weights) > 0 && len(weights)%buckets == 0 },
-				Allocates: testkit.Constructed,
+				Allocates: kit.Constructed,
 			}
 		},
-		Digests: func(add testkit.AddDigest) { digestT5(add, "NewT5Bias", digestT5Biases) },
+		Digests: func(add kit.AddDigest) { digestT5(add, "NewT5Bias", digestT5Biases) },
 	})
-	_ = testkit.Register(testkit.Case{
+	_ = kit.Register(kit.Case{
 		Function: "AddT5",
-		Call: func(a *testkit.Arguments) testkit.Call {
+		Call: func(a *kit.Arguments) kit.Call {
 			const heads = 5
 			s := outputScores(a, heads, anywhere)
 			b, buckets := t5BucketsOf(a)
-			weights := testkit.RandomElements[float32](a.R, heads*buckets)
+			weights := kit.RandomElements[float32](a.R, heads*buckets)
 			bias, err := relative.NewT5Bias(b, weights)
 			if err != nil && a.Yes() {
 				bias = new(relative.T5Bias)
@@ -132,8 +132,8 @@ var (
 				return score + weights[b.Bucket(distanceOf(&s, query, key))*heads+s.FirstHead+head]
 			})
 		},
-		Digests: func(add testkit.AddDigest) { digestT5(add, "AddT5", digestT5Biases) },
+		Digests: func(add kit.AddDigest) { digestT5(add, "AddT5", digestT5Biases) },
 	})
 )
 
-var t5OfTwoHeads = testkit.Must(relative.NewT5Bias(mustT5Buckets(32, 128, true), make([]float32, 64)))
+var t5OfTwoHeads = kit.Must(relative.NewT5Bias(mustT5Buckets(32, 128, true), make([]float32, 64)))

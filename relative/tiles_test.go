@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -45,10 +45,10 @@ func (m matrices) at(head, row, column int) int {
 
 // size returns the elements that the matrices need, or of sizes that no memory holds a
 // few.
-func (m matrices) size(a *testkit.Arguments) int {
+func (m matrices) size(a *kit.Arguments) int {
 	if a.Any() {
 		for _, n := range []*int{&m.heads, &m.rows, &m.columns, &m.headStride, &m.rowStride} {
-			*n = testkit.Small(*n)
+			*n = kit.Small(*n)
 		}
 	}
 	if m = m.withStrides(); m.heads == 0 || m.rows == 0 || m.columns == 0 {
@@ -58,8 +58,8 @@ func (m matrices) size(a *testkit.Arguments) int {
 }
 
 // writes says that a call may write to the rows.
-func (m matrices) writes(a *testkit.Arguments, data []float32) {
-	testkit.Writes(a, func(mark func(s []float32)) {
+func (m matrices) writes(a *kit.Arguments, data []float32) {
+	kit.Writes(a, func(mark func(s []float32)) {
 		if m.columns <= 0 || m.rows <= 0 { // however many heads
 			return
 		}
@@ -72,7 +72,7 @@ func (m matrices) writes(a *testkit.Arguments, data []float32) {
 }
 
 // gaps chooses strides: packed, or heads or rows outside with gaps between them.
-func (m *matrices) gaps(a *testkit.Arguments) {
+func (m *matrices) gaps(a *kit.Arguments) {
 	switch a.Below(3) {
 	case 0: // [heads][rows][columns]
 		m.rowStride = m.columns + a.Below(9)
@@ -88,7 +88,7 @@ const anywhere = 0
 
 // scoresOf returns a tile of heads of a model, at positions from 0 on below end, or anywhere.
 // One in five is larger than a piece.
-func scoresOf(a *testkit.Arguments, modelHeads, end int) relative.Scores {
+func scoresOf(a *kit.Arguments, modelHeads, end int) relative.Scores {
 	var m matrices
 	var s relative.Scores
 	if a.Any() {
@@ -124,12 +124,12 @@ func scoresOf(a *testkit.Arguments, modelHeads, end int) relative.Scores {
 		}
 	}
 	s.Heads, s.Queries, s.Keys, s.HeadStride, s.QueryStride = m.heads, m.rows, m.columns, m.headStride, m.rowStride
-	s.Data = testkit.Slice[float32](a, m.size(a))
+	s.Data = kit.Slice[float32](a, m.size(a))
 	return s
 }
 
 // outputScores is scoresOf for a call that may write to the scores.
-func outputScores(a *testkit.Arguments, modelHeads, end int) relative.Scores {
+func outputScores(a *kit.Arguments, modelHeads, end int) relative.Scores {
 	s := scoresOf(a, modelHeads, end)
 	matricesOfScores(&s).writes(a, s.Data)
 	return s
@@ -137,7 +137,7 @@ func outputScores(a *testkit.Arguments, modelHeads, end int) relative.Scores {
 
 // productsOf returns products of the given heads, rows and columns. Those that are only
 // read may have rows that overlap, and have them where they are many.
-func productsOf(a *testkit.Arguments, heads, rows, columns int, read bool) relative.Products {
+func productsOf(a *kit.Arguments, heads, rows, columns int, read bool) relative.Products {
 	m := matrices{heads: heads, rows: rows, columns: columns}
 	switch {
 	case a.Any():
@@ -161,7 +161,7 @@ func productsOf(a *testkit.Arguments, heads, rows, columns int, read bool) relat
 	if a.Rarely() {
 		p.Rows = a.Number(0, 5)
 	}
-	p.Data = testkit.Slice[float32](a, n)
+	p.Data = kit.Slice[float32](a, n)
 	return p
 }
 
@@ -188,7 +188,7 @@ func partOfScores(s relative.Scores, head, heads, query, queries, key, keys int)
 // tiles cuts scores into tiles, and groups those of the same heads and queries, in
 // ascending order of keys. call makes the call for a tile, whose first head, query and
 // key in the scores it is told.
-func tiles(c *testkit.Choices, s relative.Scores, call func(tile relative.Scores, head, query, key int) error) (groups [][]func() error) {
+func tiles(c *kit.Choices, s relative.Scores, call func(tile relative.Scores, head, query, key int) error) (groups [][]func() error) {
 	if s.Queries == 0 || s.Keys == 0 {
 		return nil
 	}
@@ -227,11 +227,11 @@ func change(s relative.Scores, want scoreFunction) {
 }
 
 // scoresCall is a call that adds to scores, which become what want says.
-func scoresCall(s relative.Scores, add func(s relative.Scores) error, want scoreFunction) testkit.Call {
-	return testkit.Call{
+func scoresCall(s relative.Scores, add func(s relative.Scores) error, want scoreFunction) kit.Call {
+	return kit.Call{
 		Run:  func() error { return add(s) },
 		Want: func() { change(s, want) },
-		Parts: func(c *testkit.Choices) [][]func() error {
+		Parts: func(c *kit.Choices) [][]func() error {
 			return tiles(c, s, func(tile relative.Scores, _, _, _ int) error { return add(tile) })
 		},
 	}
@@ -239,8 +239,8 @@ func scoresCall(s relative.Scores, add func(s relative.Scores) error, want score
 
 // productsCall is a call that adds to each score the product of its query and of the column
 // that columnOf returns, where there is one.
-func productsCall(s relative.Scores, p relative.Products, columns int, add func(s relative.Scores, p relative.Products) error, columnOf func(query, key int) int) testkit.Call {
-	return testkit.Call{
+func productsCall(s relative.Scores, p relative.Products, columns int, add func(s relative.Scores, p relative.Products) error, columnOf func(query, key int) int) kit.Call {
+	return kit.Call{
 		Run: func() error { return add(s, p) },
 		Want: func() {
 			m := matricesOfProducts(&p, s.Heads, s.Queries, columns)
@@ -251,7 +251,7 @@ func productsCall(s relative.Scores, p relative.Products, columns int, add func(
 				return score
 			})
 		},
-		Parts: func(c *testkit.Choices) [][]func() error {
+		Parts: func(c *kit.Choices) [][]func() error {
 			return tiles(c, s, func(tile relative.Scores, head, query, _ int) error {
 				return add(tile, partOfProducts(p, s.Heads, s.Queries, columns, head, query, tile.Queries))
 			})
@@ -309,7 +309,7 @@ type scoresInMemory struct {
 }
 
 // digestTile returns a tile of two of four heads, of one of three shapes.
-func digestTile(d *testkit.Digest, shape, queries, keys int) scoresInMemory {
+func digestTile(d *kit.Digest, shape, queries, keys int) scoresInMemory {
 	s := relative.Scores{Heads: 2, Queries: queries, Keys: keys, FirstHead: d.Below(3)}
 	n := s.Heads * queries * keys
 	switch shape {
@@ -323,13 +323,13 @@ func digestTile(d *testkit.Digest, shape, queries, keys int) scoresInMemory {
 		n = queries * s.QueryStride
 	}
 	start := d.Below(16)
-	memory := testkit.DigestElements[float32](d, start+n+8)
+	memory := kit.DigestElements[float32](d, start+n+8)
 	s.Data = memory[start : start+n]
 	return scoresInMemory{s, memory}
 }
 
 // digestTiles adds to tiles of several shapes and positions.
-func digestTiles(d *testkit.Digest, add func(s relative.Scores) error) {
+func digestTiles(d *kit.Digest, add func(s relative.Scores) error) {
 	for i, shape := range [][2]int{{1, 1}, {1, 37}, {5, 9}, {9, 64}, {17, 1030}} {
 		s := digestTile(d, i%3, shape[0], shape[1])
 		s.FirstQuery, s.FirstKey = d.Below(300)-20, d.Below(300)-20
@@ -339,10 +339,10 @@ func digestTiles(d *testkit.Digest, add func(s relative.Scores) error) {
 }
 
 // digestProducts returns random ones with gaps.
-func digestProducts(d *testkit.Digest, heads, rows, columns int) relative.Products {
+func digestProducts(d *kit.Digest, heads, rows, columns int) relative.Products {
 	p := relative.Products{Rows: rows, RowStride: columns + d.Below(5)}
 	p.HeadStride = rows*p.RowStride + d.Below(5)
-	p.Data = testkit.DigestElements[float32](d, heads*p.HeadStride)
+	p.Data = kit.DigestElements[float32](d, heads*p.HeadStride)
 	return p
 }
 
@@ -411,7 +411,7 @@ func scaled(scores []float32, headDim int) []float32 {
 
 // orNone returns buckets that are made; where any arguments are wanted also nil and zero
 // ones, of which there are none.
-func orNone[B any](a *testkit.Arguments, buckets func() (*B, int)) (*B, int) {
+func orNone[B any](a *kit.Arguments, buckets func() (*B, int)) (*B, int) {
 	switch {
 	case a.Rarely():
 		return nil, 0
@@ -422,13 +422,13 @@ func orNone[B any](a *testkit.Arguments, buckets func() (*B, int)) (*B, int) {
 }
 
 // registerBuckets registers the case of a method that returns the bucket of a distance.
-func registerBuckets(method string, bucketsOf func(a *testkit.Arguments) (bucket func(distance int) int, count int), digests func(add testkit.AddDigest, method string)) struct{} {
-	return testkit.Register(testkit.Case{
+func registerBuckets(method string, bucketsOf func(a *kit.Arguments) (bucket func(distance int) int, count int), digests func(add kit.AddDigest, method string)) struct{} {
+	return kit.Register(kit.Case{
 		Function: method,
-		Call: func(a *testkit.Arguments) testkit.Call {
+		Call: func(a *kit.Arguments) kit.Call {
 			bucket, count := bucketsOf(a)
 			distance := a.Number(-300, 300)
-			return testkit.Call{Run: func() error {
+			return kit.Call{Run: func() error {
 				if n := bucket(distance); n < 0 || n >= max(count, 1) {
 					return fmt.Errorf("%d is not below %d", n, count)
 				}
@@ -436,7 +436,7 @@ func registerBuckets(method string, bucketsOf func(a *testkit.Arguments) (bucket
 			}}
 		},
 		NeverFails: true,
-		Digests:    func(add testkit.AddDigest) { digests(add, method) },
+		Digests:    func(add kit.AddDigest) { digests(add, method) },
 	})
 }
 
@@ -471,16 +471,16 @@ func TestBucketLimits(t *testing.T) {
 }
 
 // digestBuckets adds the buckets of distances up to most, and the farthest.
-func digestBuckets(d *testkit.Digest, most int, bucket func(distance int) int) {
+func digestBuckets(d *kit.Digest, most int, bucket func(distance int) int) {
 	for n := -most; n <= most; n++ {
 		d.Add(int32(bucket(n)))
 	}
 	d.Add(int32(bucket(math.MinInt32)), int32(bucket(math.MaxInt32)))
 }
 
-func TestMain(m *testing.M)  { testkit.Main(m) }
-func TestCases(t *testing.T) { testkit.TestCases(t) }
-func FuzzCases(f *testing.F) { testkit.FuzzCases(f) }
+func TestMain(m *testing.M)  { kit.Main(m) }
+func TestCases(t *testing.T) { kit.TestCases(t) }
+func FuzzCases(f *testing.F) { kit.FuzzCases(f) }
 func TestReceivers(t *testing.T) {
-	testkit.CheckReceivers(t, relative.T5Buckets{}, relative.DeBERTaBuckets{})
+	kit.CheckReceivers(t, relative.T5Buckets{}, relative.DeBERTaBuckets{})
 }

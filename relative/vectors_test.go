@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -15,7 +15,7 @@ import (
 func TestDotProductsAgainstDeBERTa(t *testing.T) {
 	const heads, dim = 2, 8
 	tested := 0
-	for _, c := range testkit.ReadCases[struct {
+	for _, c := range kit.ReadCases[struct {
 		Tokens        int
 		C2P, P2C      float32s
 		PositionKey   float32s `json:"position_key"`
@@ -28,9 +28,9 @@ func TestDotProductsAgainstDeBERTa(t *testing.T) {
 			tested++
 			columns := len(side.vectors) / heads / dim
 			compareSums(t, "products", dim, side.want, func(of func(x []float32) []float32) []float32 {
-				x := headed(of(testkit.GoldenInputs(start, heads*c.Tokens*dim)), heads, c.Tokens, dim)
+				x := headed(of(kit.GoldenInputs(start, heads*c.Tokens*dim)), heads, c.Tokens, dim)
 				got := make([]float32, len(side.want))
-				testkit.NoError(t, relative.DotProducts(relative.Products{Data: got}, x, nil, headed(of(side.vectors), heads, columns, dim), relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: dim}))
+				kit.NoError(t, relative.DotProducts(relative.Products{Data: got}, x, nil, headed(of(side.vectors), heads, columns, dim), relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: dim}))
 				return got
 			})
 		}
@@ -57,7 +57,7 @@ func (v *vectorsCall) addValues() error {
 }
 
 // vectorsOf makes a call. One in eight has more rows or columns than a call of a kernel.
-func vectorsOf(a *testkit.Arguments, read bool) *vectorsCall {
+func vectorsOf(a *kit.Arguments, read bool) *vectorsCall {
 	v := &vectorsCall{shape: relative.ProductShape{Tokens: a.Number(0, 12), Columns: a.Number(1, 20), HeadDim: a.Length()}}
 	heads := a.Number(1, 3)
 	if large := a.Below(32); !a.Any() && large < 4 {
@@ -66,14 +66,14 @@ func vectorsOf(a *testkit.Arguments, read bool) *vectorsCall {
 	}
 	tokens, columns, dim := v.shape.Tokens, v.shape.Columns, v.shape.HeadDim
 	if a.Any() {
-		v.x, v.vectors = testkit.ViewOf[float32](a, tokens, dim), testkit.ViewOf[float32](a, columns, dim)
+		v.x, v.vectors = kit.ViewOf[float32](a, tokens, dim), kit.ViewOf[float32](a, columns, dim)
 		if a.Yes() {
-			v.vectors = posenc.View[float32]{Data: testkit.Slice[float32](a, testkit.Small(columns, dim)), Heads: 1}
+			v.vectors = posenc.View[float32]{Data: kit.Slice[float32](a, kit.Small(columns, dim)), Heads: 1}
 		}
 	} else {
-		v.x, v.vectors = testkit.RandomShape[float32](a.R, tokens, heads, dim, testkit.Apart), testkit.RandomShape[float32](a.R, columns, []int{1, heads}[a.Below(2)], dim, testkit.Apart)
-		testkit.FillView(a, &v.x, tokens, dim)
-		testkit.FillView(a, &v.vectors, columns, dim)
+		v.x, v.vectors = kit.RandomShape[float32](a.R, tokens, heads, dim, kit.Apart), kit.RandomShape[float32](a.R, columns, []int{1, heads}[a.Below(2)], dim, kit.Apart)
+		kit.FillView(a, &v.x, tokens, dim)
+		kit.FillView(a, &v.vectors, columns, dim)
 	}
 	v.products = productsOf(a, v.x.Heads, tokens, columns, read)
 	return v
@@ -92,18 +92,18 @@ func (v *vectorsCall) each(f func(head int, row []float32, at int)) {
 	}
 	for h := range v.x.Heads {
 		for t := range v.shape.Tokens {
-			f(h, v.x.Data[testkit.RowAt(&v.x, t, h, v.shape.HeadDim):][:v.shape.HeadDim], m.at(h, t, 0))
+			f(h, v.x.Data[kit.RowAt(&v.x, t, h, v.shape.HeadDim):][:v.shape.HeadDim], m.at(h, t, 0))
 		}
 	}
 }
 
 // vector returns the vector of a head and a column.
 func (v *vectorsCall) vector(head, column int) []float32 {
-	return v.vectors.Data[testkit.RowAt(&v.vectors, column, head%v.vectors.Heads, v.shape.HeadDim):][:v.shape.HeadDim]
+	return v.vectors.Data[kit.RowAt(&v.vectors, column, head%v.vectors.Heads, v.shape.HeadDim):][:v.shape.HeadDim]
 }
 
 // parts makes a call for each token.
-func (v *vectorsCall) parts(c *testkit.Choices, call func(v *vectorsCall) error) (groups [][]func() error) {
+func (v *vectorsCall) parts(c *kit.Choices, call func(v *vectorsCall) error) (groups [][]func() error) {
 	for _, tokens := range c.Deal(v.shape.Tokens) {
 		var group []func() error
 		for _, token := range tokens {
@@ -111,7 +111,7 @@ func (v *vectorsCall) parts(c *testkit.Choices, call func(v *vectorsCall) error)
 			p.shape.Tokens, p.x.Tokens = 1, 1
 			p.x.SequenceTokens, p.x.SequenceStride = 0, 0
 			p.x.TokenStride = cmp.Or(v.x.TokenStride, v.x.Heads*v.shape.HeadDim)
-			p.x.Data = v.x.Data[testkit.RowAt(&v.x, token, 0, v.shape.HeadDim):]
+			p.x.Data = v.x.Data[kit.RowAt(&v.x, token, 0, v.shape.HeadDim):]
 			p.products = partOfProducts(v.products, v.x.Heads, v.shape.Tokens, v.shape.Columns, 0, token, 1)
 			group = append(group, func() error { return call(&p) })
 		}
@@ -136,11 +136,11 @@ func longVectors(call func(v *vectorsCall) error) error {
 }
 
 // digestVectors calls f for several shapes, with ordinary numbers and with any.
-func digestVectors(d *testkit.Digest, f func(v *vectorsCall)) {
+func digestVectors(d *kit.Digest, f func(v *vectorsCall)) {
 	const heads = 2
 	for i, shape := range []relative.ProductShape{{1, 1, 1}, {3, 9, 7}, {4, 33, 16}, {18, 70, 64}, {2, 5, 80}, {3, 6, 1024}} {
-		for j, fill := range []func(*testkit.Digest, int) []float32{testkit.DigestNumbers[float32], testkit.DigestElements[float32]} {
-			x, vectors := testkit.DigestViewOf(d, fill, i, shape.Tokens, heads, shape.HeadDim), testkit.DigestViewOf(d, fill, i+1, shape.Columns, 1+(i+j)%heads, shape.HeadDim)
+		for j, fill := range []func(*kit.Digest, int) []float32{kit.DigestNumbers[float32], kit.DigestElements[float32]} {
+			x, vectors := kit.DigestViewOf(d, fill, i, shape.Tokens, heads, shape.HeadDim), kit.DigestViewOf(d, fill, i+1, shape.Columns, 1+(i+j)%heads, shape.HeadDim)
 			products := digestProducts(d, heads, shape.Tokens, shape.Columns)
 			copy(products.Data, fill(d, len(products.Data)))
 			f(&vectorsCall{x: x.View, vectors: vectors.View, products: products, shape: shape})
@@ -149,19 +149,19 @@ func digestVectors(d *testkit.Digest, f func(v *vectorsCall)) {
 }
 
 var (
-	_ = testkit.Register(testkit.Case{
+	_ = kit.Register(kit.Case{
 		Function: "DotProducts",
-		Call: func(a *testkit.Arguments) testkit.Call {
+		Call: func(a *kit.Arguments) kit.Call {
 			v := vectorsOf(a, false)
 			if a.Yes() {
 				n := v.x.Heads * v.shape.HeadDim
 				if a.Any() {
-					n = testkit.Small(v.x.Heads, v.shape.HeadDim)
+					n = kit.Small(v.x.Heads, v.shape.HeadDim)
 				}
-				v.bias = testkit.Slice[float32](a, n)
+				v.bias = kit.Slice[float32](a, n)
 			}
 			v.matrices().writes(a, v.products.Data)
-			return testkit.Call{
+			return kit.Call{
 				Run: v.dotProducts,
 				Want: func() {
 					v.each(func(head int, row []float32, at int) {
@@ -188,14 +188,14 @@ var (
 						}
 					})
 				},
-				Parts: func(c *testkit.Choices) [][]func() error { return v.parts(c, (*vectorsCall).dotProducts) },
+				Parts: func(c *kit.Choices) [][]func() error { return v.parts(c, (*vectorsCall).dotProducts) },
 			}
 		},
 		Long: func() error { return longVectors((*vectorsCall).dotProducts) },
-		Digests: func(add testkit.AddDigest) {
-			add("RelativeProducts", func(d *testkit.Digest) {
+		Digests: func(add kit.AddDigest) {
+			add("RelativeProducts", func(d *kit.Digest) {
 				digestVectors(d, func(v *vectorsCall) {
-					v.bias = testkit.DigestElements[float32](d, v.x.Heads*v.shape.HeadDim)
+					v.bias = kit.DigestElements[float32](d, v.x.Heads*v.shape.HeadDim)
 					if d.Below(2) == 0 {
 						v.bias = nil
 					}
@@ -205,12 +205,12 @@ var (
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{
+	_ = kit.Register(kit.Case{
 		Function: "AddValues",
-		Call: func(a *testkit.Arguments) testkit.Call {
+		Call: func(a *kit.Arguments) kit.Call {
 			v := vectorsOf(a, true)
-			testkit.WritesView(a, &v.x, v.shape.Tokens, v.shape.HeadDim)
-			return testkit.Call{
+			kit.WritesView(a, &v.x, v.shape.Tokens, v.shape.HeadDim)
+			return kit.Call{
 				Run: v.addValues,
 				Want: func() {
 					v.each(func(head int, row []float32, at int) {
@@ -221,12 +221,12 @@ var (
 						}
 					})
 				},
-				Parts: func(c *testkit.Choices) [][]func() error { return v.parts(c, (*vectorsCall).addValues) },
+				Parts: func(c *kit.Choices) [][]func() error { return v.parts(c, (*vectorsCall).addValues) },
 			}
 		},
 		Long: func() error { return longVectors((*vectorsCall).addValues) },
-		Digests: func(add testkit.AddDigest) {
-			add("AddRelativeValues", func(d *testkit.Digest) {
+		Digests: func(add kit.AddDigest) {
+			add("AddRelativeValues", func(d *kit.Digest) {
 				digestVectors(d, func(v *vectorsCall) {
 					d.Must(v.addValues())
 					d.Add(v.x.Data)

@@ -15,7 +15,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/ropetest"
 )
@@ -36,7 +36,7 @@ func modelOf(t testing.TB, name string) *modelconfig.Model {
 	t.Helper()
 	for model, config := range ropetest.Models() {
 		if model == name {
-			return testkit.Must(modelconfig.HuggingFace(config))
+			return kit.Must(modelconfig.HuggingFace(config))
 		}
 	}
 	t.Fatalf("no model %s", name)
@@ -49,7 +49,7 @@ const rows = 4096 // of tables
 func TestRightLoops(t *testing.T) {
 	n := -1
 	for name := range ropetest.Models() {
-		if n++; !testkit.AllRounds() && n%4 != 0 {
+		if n++; !kit.AllRounds() && n%4 != 0 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestRightLoops(t *testing.T) {
 			}
 			for _, length := range lengths {
 				for i, loop := range loops {
-					if !testkit.AllRounds() && i != n/4%len(loops) {
+					if !kit.AllRounds() && i != n/4%len(loops) {
 						continue
 					}
 					rotate := loop.of(engineOf(t, name, model, length))
@@ -168,7 +168,7 @@ func TestWrongEngines(t *testing.T) {
 				if loop.name != "complex numbers" {
 					continue
 				}
-			case !testkit.AllRounds() && i != n%len(loops):
+			case !kit.AllRounds() && i != n%len(loops):
 				continue
 			default:
 				options = modelconfig.RopeOptions{SequenceLength: rows, Rounding: loop.rounding}
@@ -218,14 +218,14 @@ func TestArguments(t *testing.T) {
 	check("options.SequenceLength is -", identity, llama, modelconfig.RopeOptions{SequenceLength: math.MinInt})
 	check("ropetest.Check: rotate is nil, want a function", nil, llama)
 	check("ropetest.Check: modelconfig.Model.Rope: options.SequenceLength is 0", identity, modelOf(t, "internlm3-8b-instruct"))
-	check("heads of the model have 1000000 elements, want at most 65536", identity, testkit.Must(modelconfig.HuggingFace([]byte(`{"model_type": "phi", "head_dim": 1000000, "partial_rotary_factor": 0.0001}`))))
+	check("heads of the model have 1000000 elements, want at most 65536", identity, kit.Must(modelconfig.HuggingFace([]byte(`{"model_type": "phi", "head_dim": 1000000, "partial_rotary_factor": 0.0001}`))))
 	check("the Model is nil or zero", identity, nil)
 	check("the Model is nil or zero", identity, &modelconfig.Model{})
 	needGolden(t)
 	var towers map[string]any
-	testkit.ReadJSON(filepath.Join(golden, "towers.json"), &towers)
+	kit.ReadJSON(filepath.Join(golden, "towers.json"), &towers)
 	for modelType := range towers {
-		check("model is a vision tower", identity, testkit.Must(modelconfig.HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, modelType))))
+		check("model is a vision tower", identity, kit.Must(modelconfig.HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, modelType))))
 	}
 }
 
@@ -245,7 +245,7 @@ func checkNarrow[E posenc.Float16 | posenc.BFloat16](t *testing.T) {
 		ropetest.Check(r, model, func(layer int, positions []int32, heads []E) {
 			wide := make([]float32, len(heads))
 			for i, x := range heads {
-				wide[i] = testkit.Widen(x)
+				wide[i] = kit.Widen(x)
 			}
 			for i := range positions {
 				if plant {
@@ -254,7 +254,7 @@ func checkNarrow[E posenc.Float16 | posenc.BFloat16](t *testing.T) {
 			}
 			rotate(layer, positions, wide)
 			for i, x := range wide {
-				heads[i] = testkit.Narrow[E](x)
+				heads[i] = kit.Narrow[E](x)
 			}
 		}, modelconfig.RopeOptions{SequenceLength: rows, Rounding: frequency.Float32})
 		if plant && (len(r.failures) != 1 || !strings.Contains(r.failures[0], "Positions are 1 higher than given.")) || !plant && r.failures != nil {
@@ -319,16 +319,16 @@ func TestModels(t *testing.T) {
 	var lines []string
 	for name := range ropetest.Models() {
 		var config bytes.Buffer
-		testkit.NoError(t, json.Compact(&config, testkit.Must(os.ReadFile(filepath.Join(golden, "configs", name+".json")))))
+		kit.NoError(t, json.Compact(&config, kit.Must(os.ReadFile(filepath.Join(golden, "configs", name+".json")))))
 		lines = append(lines, fmt.Sprintf("%q: %s", name, &config))
 	}
 	if len(lines) != 40 {
 		t.Errorf("%d models, want the forty that the documentation says", len(lines))
 	}
 	want := "{\n" + strings.Join(lines, ",\n") + "\n}\n"
-	if *testkit.Update {
-		testkit.NoError(t, os.WriteFile("models.json", []byte(want), 0o666))
-	} else if string(testkit.Must(os.ReadFile("models.json"))) != want {
+	if *kit.Update {
+		kit.NoError(t, os.WriteFile("models.json", []byte(want), 0o666))
+	} else if string(kit.Must(os.ReadFile("models.json"))) != want {
 		t.Error("models.json is not what testdata of modelconfig has: go test ./ropetest -run TestModels -update")
 	}
 	for range ropetest.Models() {
@@ -341,12 +341,12 @@ func TestModelsHaveEverything(t *testing.T) {
 	needGolden(t)
 	has := map[string]bool{}
 	for _, config := range ropetest.Models() {
-		for _, feature := range features(testkit.Must(modelconfig.HuggingFace(config))) {
+		for _, feature := range features(kit.Must(modelconfig.HuggingFace(config))) {
 			has[feature] = true
 		}
 	}
-	for _, file := range testkit.Must(filepath.Glob(filepath.Join(golden, "configs", "*.json"))) {
-		for _, feature := range features(testkit.Must(modelconfig.HuggingFace(testkit.Must(os.ReadFile(file))))) {
+	for _, file := range kit.Must(filepath.Glob(filepath.Join(golden, "configs", "*.json"))) {
+		for _, feature := range features(kit.Must(modelconfig.HuggingFace(kit.Must(os.ReadFile(file))))) {
 			if !has[feature] {
 				t.Errorf("no model like %s has %s", filepath.Base(file), feature)
 			}
@@ -363,7 +363,7 @@ func features(model *modelconfig.Model) (list []string) {
 		list = append(list, fmt.Sprint("the trap ", trap.Name))
 	}
 	beyond, _ := model.DependsOnLength()
-	rope := testkit.Must(model.Rope(modelconfig.RopeOptions{SequenceLength: beyond}))
+	rope := kit.Must(model.Rope(modelconfig.RopeOptions{SequenceLength: beyond}))
 	for i, layer := range model.Layers() {
 		if !layer.Rotates {
 			list = append(list, "a layer that does not rotate")
@@ -417,9 +417,9 @@ func engineOf(t testing.TB, name string, model *modelconfig.Model, tokens int) *
 			} `json:"exact"`
 		} `json:"cases"`
 	}
-	testkit.ReadJSON(filepath.Join(golden, "vectors", name+".json"), &v)
+	kit.ReadJSON(filepath.Join(golden, "vectors", name+".json"), &v)
 	beyond, depends := model.DependsOnLength()
-	rope := testkit.Must(model.Rope(modelconfig.RopeOptions{SequenceLength: tokens}))
+	rope := kit.Must(model.Rope(modelconfig.RopeOptions{SequenceLength: tokens}))
 	e := &engine{tokens: tokens}
 	for i, of := range v.Layers {
 		l := layer{rotates: of[1] == true}
@@ -428,8 +428,8 @@ func engineOf(t testing.TB, name string, model *modelconfig.Model, tokens int) *
 				cfg := rope.Rotary(i).Config()
 				l.layout, l.headDim, l.offset, l.dim = cfg.Layout, cfg.HeadDim, cfg.Offset, cfg.RotaryDim
 				l.base = model.Layers()[i].Rule.Base
-				l.exact, l.float32 = testkit.Hex[float64](c.Exact.InvFreq), testkit.Hex[float32](c.InvFreq)
-				l.factor = testkit.Hex[float64](c.Exact.Attention)[0]
+				l.exact, l.float32 = kit.Hex[float64](c.Exact.InvFreq), kit.Hex[float32](c.InvFreq)
+				l.factor = kit.Hex[float64](c.Exact.Attention)[0]
 			}
 		}
 		if l.rotates && l.exact == nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/ropetest"
 )
@@ -24,9 +24,9 @@ func TestReadme(t *testing.T) {
 				var file struct {
 					Text map[string]any `json:"text_config"`
 				}
-				testkit.NoError(t, json.Unmarshal(config, &file))
+				kit.NoError(t, json.Unmarshal(config, &file))
 				file.Text["model_type"] = "qwen3_5_text"
-				checkReadme(t, name, testkit.Must(json.Marshal(file.Text)))
+				checkReadme(t, name, kit.Must(json.Marshal(file.Text)))
 			})
 		}
 	}
@@ -50,7 +50,7 @@ func readme(t *testing.T, e *recordedEngine, configJSON []byte) {
 	layers := 0
 	var err error
 	attend := func(_, _ posenc.View[float32], softmaxScale float64) {
-		testkit.NoError(t, err)
+		kit.NoError(t, err)
 		e.compare(t, layers, softmaxScale)
 		layers++
 		q, k = e.heads(layers)
@@ -69,7 +69,7 @@ func readme(t *testing.T, e *recordedEngine, configJSON []byte) {
 	}
 	e.first, e.tokens, layers = e.tokens, 1, 0
 	q, k = e.heads(0)
-	testkit.NoError(t, rows.Refill(e.positions(1)))
+	kit.NoError(t, rows.Refill(e.positions(1)))
 	for i, layer := range model.Layers() {
 		err = posenc.Rotate(rows.Layer(i), q, k)
 		attend(q, k, layer.SoftmaxScale)
@@ -80,7 +80,7 @@ func readme(t *testing.T, e *recordedEngine, configJSON []byte) {
 func TestPositionsOnAxes(t *testing.T) {
 	count := 0
 	for name, config := range ropetest.Models() {
-		model := testkit.Must(modelconfig.HuggingFace(config))
+		model := kit.Must(modelconfig.HuggingFace(config))
 		rope, err := model.Rope()
 		if err != nil || rope.Axes() == 1 { // of other lengths
 			continue
@@ -98,19 +98,19 @@ func TestPositionsOnAxes(t *testing.T) {
 			rotate := func(e *recordedEngine, rows *modelconfig.LayerRows) {
 				for i, layer := range model.Layers() {
 					q, k := e.heads(i)
-					testkit.NoError(t, posenc.Rotate(rows.Layer(i), q, k))
+					kit.NoError(t, posenc.Rotate(rows.Layer(i), q, k))
 					e.compare(t, i, layer.SoftmaxScale)
 				}
 			}
 			for _, tokens := range []int{1, 2, 3, 6} {
 				image.first, image.tokens, image.strided = 0, tokens, tokens%2 == 0
-				rows := testkit.Must(rope.RowsAxes(image.positions(rope.Axes())))
+				rows := kit.Must(rope.RowsAxes(image.positions(rope.Axes())))
 				rotate(&image, rows)
 				image.first, image.tokens = tokens, 1
-				testkit.NoError(t, rows.RefillAxes(image.positions(rope.Axes())))
+				kit.NoError(t, rows.RefillAxes(image.positions(rope.Axes())))
 				rotate(&image, rows)
 				text.first, text.tokens = tokens, 1
-				testkit.NoError(t, rows.Refill(text.positions(1)))
+				kit.NoError(t, rows.Refill(text.positions(1)))
 				rotate(text, rows)
 			}
 		})
@@ -126,13 +126,13 @@ func TestRowsOfOtherTokens(t *testing.T) {
 	for name, config := range ropetest.Models() {
 		t.Run(name, func(t *testing.T) {
 			e := recordedEngines(t, name, config)[0]
-			model := testkit.Must(modelconfig.HuggingFace(config))
-			rope := testkit.Must(model.Rope(modelconfig.RopeOptions{SequenceLength: e.longest}))
+			model := kit.Must(modelconfig.HuggingFace(config))
+			rope := kit.Must(model.Rope(modelconfig.RopeOptions{SequenceLength: e.longest}))
 			for _, rows := range []int{1, 2, 3, 6} {
 				e.tokens = rows
-				made := []*modelconfig.LayerRows{testkit.Must(rope.Rows(e.positions(1)))}
+				made := []*modelconfig.LayerRows{kit.Must(rope.Rows(e.positions(1)))}
 				if axes := rope.Axes(); axes > 1 {
-					made = append(made, testkit.Must(rope.Rows(e.positions(axes))))
+					made = append(made, kit.Must(rope.Rows(e.positions(axes))))
 				}
 				for _, e.tokens = range []int{1, 2, 3, 6, 18} {
 					for i, of := range made {
@@ -143,7 +143,7 @@ func TestRowsOfOtherTokens(t *testing.T) {
 							q, k := e.heads(0)
 							before := slices.Clone(q.Data)
 							err := posenc.Rotate(of.Layer(0), q, k)
-							if err == nil || !testkit.SameBits(q.Data, before) {
+							if err == nil || !kit.SameBits(q.Data, before) {
 								t.Fatalf("rows of %d tokens, heads of %d, strided %t: error %v", rows, e.tokens, e.strided, err)
 							}
 						}
@@ -201,7 +201,7 @@ func recordedCases(name string) []*recordedCase {
 	var v struct {
 		Cases []*recordedCase `json:"cases"`
 	}
-	testkit.ReadJSON(filepath.Join(golden, "vectors", name+".json"), &v)
+	kit.ReadJSON(filepath.Join(golden, "vectors", name+".json"), &v)
 	return v.Cases
 }
 
@@ -212,8 +212,8 @@ func recordedEngines(t *testing.T, name string, config []byte) (list []*recorded
 	var v struct {
 		Layers [][2]any `json:"layers"` // kind, rotates
 	}
-	testkit.ReadJSON(filepath.Join(golden, "vectors", name+".json"), &v)
-	model := testkit.Must(modelconfig.HuggingFace(config))
+	kit.ReadJSON(filepath.Join(golden, "vectors", name+".json"), &v)
+	model := kit.Must(modelconfig.HuggingFace(config))
 	trained, _ := model.DependsOnLength()
 	byLength := map[int]*recordedEngine{}
 	for _, c := range recordedCases(name) {
@@ -227,7 +227,7 @@ func recordedEngines(t *testing.T, name string, config []byte) (list []*recorded
 				e.longest = max(trained, 1)
 			}
 			byLength[c.Seq], list = e, append(list, e)
-			rope := testkit.Must(model.Rope(modelconfig.RopeOptions{SequenceLength: e.longest}))
+			rope := kit.Must(model.Rope(modelconfig.RopeOptions{SequenceLength: e.longest}))
 			for i, of := range v.Layers {
 				l := recordedLayer{of[0].(string), of[1].(bool), rope.Rotary(i).Config()}
 				if !l.rotates {
@@ -290,10 +290,10 @@ func (e *recordedEngine) eachHead(layer int, f func(head, before, recorded []flo
 		stride := max(x.TokenStride, x.Heads*dim)
 		for t := range e.tokens {
 			token := (e.first + t) % c.tokens()
-			recorded := testkit.Hex[float32](rotated[token])
+			recorded := kit.Hex[float32](rotated[token])
 			for h := range x.Heads {
 				before := make([]float32, dim)
-				copy(before[e.recordedAt(layer):], testkit.GoldenInputs(n<<20+(token*x.Heads+h)*c.HeadDim, c.HeadDim))
+				copy(before[e.recordedAt(layer):], kit.GoldenInputs(n<<20+(token*x.Heads+h)*c.HeadDim, c.HeadDim))
 				f(x.Data[t*stride+h*dim:][:dim], before, recorded[h*c.HeadDim:][:c.HeadDim], token)
 			}
 		}
@@ -315,16 +315,16 @@ func (e *recordedEngine) compare(t *testing.T, layer int, softmaxScale float64) 
 	c, l := e.of(layer), &e.layers[layer]
 	want := 1.0
 	if l.rotates {
-		want = testkit.Hex[float64](c.Exact.Softmax)[0]
+		want = kit.Hex[float64](c.Exact.Softmax)[0]
 	}
 	if softmaxScale != want {
 		t.Fatalf("layer %d scales scores by %v, want %v", layer, softmaxScale, want)
 	}
-	invFreq := testkit.Hex[float64](c.Exact.InvFreq)
+	invFreq := kit.Hex[float64](c.Exact.InvFreq)
 	e.eachHead(layer, func(got, before, recorded []float32, token int) {
 		want, errors := slices.Clone(before), make([]float64, len(before))
 		if l.rotates {
-			cos, sin := testkit.Hex[float32](c.Exact.Cos[token]), testkit.Hex[float32](c.Exact.Sin[token])
+			cos, sin := kit.Hex[float32](c.Exact.Cos[token]), kit.Hex[float32](c.Exact.Sin[token])
 			largest := 0.0
 			for axis := range c.Axes {
 				largest = max(largest, float64(c.Positions[axis*c.tokens()+token]))
@@ -340,7 +340,7 @@ func (e *recordedEngine) compare(t *testing.T, layer int, softmaxScale float64) 
 				errors[b] = errors[a]
 			}
 		}
-		if !testkit.SameBits(got, want) {
+		if !kit.SameBits(got, want) {
 			t.Fatalf("layer %d, token %d: %v, want %v", layer, token, got, want)
 		}
 		at := e.recordedAt(layer)
@@ -369,10 +369,10 @@ func TestRowsOfTowers(t *testing.T) {
 			continue
 		}
 		count++
-		rope := testkit.Must(model.Rope())
-		rows := testkit.Must(rope.RowsAxes(make([]int32, 3*rope.Axes())))
+		rope := kit.Must(model.Rope())
+		rows := kit.Must(rope.RowsAxes(make([]int32, 3*rope.Axes())))
 		for function, err := range map[string]error{
-			"Rope.Rows": testkit.Made(rope.Rows([]int32{0, 1, 2})), "LayerRows.Refill": rows.Refill([]int32{0, 1, 2}),
+			"Rope.Rows": kit.Made(rope.Rows([]int32{0, 1, 2})), "LayerRows.Refill": rows.Refill([]int32{0, 1, 2}),
 		} {
 			want := "modelconfig." + function + ": the Rope is of a vision tower, want " + function +
 				"Axes with the positions of patches, [2][patches], which multimodal.PatchPositions writes"

@@ -43,7 +43,7 @@ func TestFilesAreUpToDate(t *testing.T) {
 		}
 	}
 	// Nor does a file that it once wrote stay behind.
-	for _, pattern := range []string{"../*.s", "../*.go", "../bound/*.s", "../bound/*.go", "../../kernels/*.go", "../../generic/*.go", "../../internal/testkit/*.go"} {
+	for _, pattern := range []string{"../*.s", "../*.go", "../../internal/test/bound/*.s", "../../internal/test/bound/*.go", "../../kernels/*.go", "../../generic/*.go", "../../internal/test/kit/*.go"} {
 		names := must(filepath.Glob(pattern))
 		for _, name := range names {
 			content := must(os.ReadFile(name))
@@ -269,14 +269,14 @@ func TestFurtherKernel(t *testing.T) {
 	o := further("Rotate")
 	files := must(generate(append(slices.Clone(operation.Operations), o)))
 	for name, want := range map[string]string{
-		"rotate_amd64.go":                    "func RotateInterleavedBF16ToF16AVX512(",
-		"rotate_arm64.go":                    "func RotateInterleavedBF16ToF16NEON(",
-		"rotate_arm64.s":                     "TEXT ·RotateInterleavedBF16ToF16NEON(SB)",
-		"../kernels/bind_amd64.go":           "asm.RotateInterleavedBF16ToF16AVX2(",
-		"../kernels/bind_arm64.go":           "asm.RotateInterleavedBF16ToF16NEON(",
-		"../kernels/bind_other.go":           "func RotateInterleavedBF16ToF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {",
-		"../kernels/loops.go":                "generic.RotateInterleavedBF16ToF16(",
-		"../internal/operations/registry.go": `"RotateInterleavedBF16ToF16"`,
+		"rotate_amd64.go":                         "func RotateInterleavedBF16ToF16AVX512(",
+		"rotate_arm64.go":                         "func RotateInterleavedBF16ToF16NEON(",
+		"rotate_arm64.s":                          "TEXT ·RotateInterleavedBF16ToF16NEON(SB)",
+		"../kernels/bind_amd64.go":                "asm.RotateInterleavedBF16ToF16AVX2(",
+		"../kernels/bind_arm64.go":                "asm.RotateInterleavedBF16ToF16NEON(",
+		"../kernels/bind_other.go":                "func RotateInterleavedBF16ToF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {",
+		"../kernels/loops.go":                     "generic.RotateInterleavedBF16ToF16(",
+		"../internal/test/operations/registry.go": `"RotateInterleavedBF16ToF16"`,
 	} {
 		if !strings.Contains(string(files[name]), want) {
 			t.Errorf("%s lacks %s", name, want)

@@ -52,7 +52,7 @@ func generate(operations []operation.Operation) (map[string][]byte, error) {
 	for f, operations := range members {
 		folder := ""
 		if f.pkg != "asm" {
-			folder = f.pkg
+			folder = "../internal/test/" + f.pkg
 		}
 		for goarch, assemble := range assemblers {
 			here := operation.On(goarch, operations)
@@ -68,18 +68,18 @@ func generate(operations []operation.Operation) (map[string][]byte, error) {
 		}
 	}
 	for name, write := range map[string]func() ([]byte, error){
-		"kernels/bind_amd64.go":            func() ([]byte, error) { return bindings("amd64", operations) },
-		"kernels/bind_arm64.go":            func() ([]byte, error) { return bindings("arm64", operations) },
-		"kernels/bind_other.go":            func() ([]byte, error) { return bindings("", operations) },
-		"kernels/loops.go":                 func() ([]byte, error) { return loops(operations) },
-		"kernels/formats.go":               func() ([]byte, error) { return formats(operations) },
-		"kernels/accesses.go":              func() ([]byte, error) { return accesses(operations) },
-		"internal/operations/registry.go":  func() ([]byte, error) { return registry(operations) },
-		"kernels/registry_test.go":         func() ([]byte, error) { return privateRegistry(operations) },
-		"kernels/export_test.go":           func() ([]byte, error) { return exports(operations) },
-		"internal/testkit/callelements.go": func() ([]byte, error) { return callElements(operations) },
-		"kernels/constants.go":             func() ([]byte, error) { return constants("kernels") },
-		"generic/constants.go":             func() ([]byte, error) { return constants("generic") },
+		"kernels/bind_amd64.go":                func() ([]byte, error) { return bindings("amd64", operations) },
+		"kernels/bind_arm64.go":                func() ([]byte, error) { return bindings("arm64", operations) },
+		"kernels/bind_other.go":                func() ([]byte, error) { return bindings("", operations) },
+		"kernels/loops.go":                     func() ([]byte, error) { return loops(operations) },
+		"kernels/formats.go":                   func() ([]byte, error) { return formats(operations) },
+		"kernels/accesses.go":                  func() ([]byte, error) { return accesses(operations) },
+		"internal/test/operations/registry.go": func() ([]byte, error) { return registry(operations) },
+		"kernels/registry_test.go":             func() ([]byte, error) { return privateRegistry(operations) },
+		"kernels/export_test.go":               func() ([]byte, error) { return exports(operations) },
+		"internal/test/kit/callelements.go":    func() ([]byte, error) { return callElements(operations) },
+		"kernels/constants.go":                 func() ([]byte, error) { return constants("kernels") },
+		"generic/constants.go":                 func() ([]byte, error) { return constants("generic") },
 	} {
 		content, err := write()
 		if err != nil {

@@ -43,7 +43,7 @@ func privateRegistry(all []operation.Operation) ([]byte, error) {
 	return listed(all, true, `package kernels_test
 
 import (
-	. "github.com/go-posenc/posenc/internal/operations"
+	. "github.com/go-posenc/posenc/internal/test/operations"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -206,7 +206,7 @@ func rowDefinition(o *operation.Operation) string {
 // callElements returns the file that says for tests how many elements a call works on.
 func callElements(operations []operation.Operation) ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `%spackage testkit
+	fmt.Fprintf(&b, `%spackage kit
 
 // callElements says of every function of package asm, without its instruction set, which
 // arguments count elements: their product, times a factor.

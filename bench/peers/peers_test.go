@@ -7,14 +7,14 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // What each peer computes must be what posenc computes, within the error of
 // float32 angles at small positions, lest a figure compare different things.
 func TestPeersComputeTheSame(t *testing.T) {
 	const heads, dim, base = 3, 128, 10000
-	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, Base: base}))
+	r := kit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, Base: base}))
 	invFreq := make([]float64, dim/2)
 	for i := range invFreq {
 		invFreq[i] = math.Pow(base, -float64(2*i)/dim)
@@ -22,7 +22,7 @@ func TestPeersComputeTheSame(t *testing.T) {
 	positions := []int32{0, 1, 17, 100}
 	n := len(positions) * dim / 2
 	wantCos, wantSin := make([]float32, n), make([]float32, n)
-	testkit.NoError(t, r.CosSin(wantCos, wantSin, positions))
+	kit.NoError(t, r.CosSin(wantCos, wantSin, positions))
 	// An angle of at most 100 has 2^-17.4 of absolute error after a rounding to
 	// float32 (2^-24 of it), and the recurrence has dim/2 of those roundings.
 	const tolerance = 32 * 100 * 0x1p-24
@@ -64,7 +64,7 @@ func TestPeersComputeTheSame(t *testing.T) {
 					angles[i] = float32(i) - 50.25
 				}
 				wantCos, wantSin := make([]float32, n), make([]float32, n)
-				testkit.NoError(t, posenc.CosSinAngles(wantCos, wantSin, angles))
+				kit.NoError(t, posenc.CosSinAngles(wantCos, wantSin, angles))
 				p.Angles(cos, sin, angles)
 				check(t, "cos", cos, wantCos, 1)
 				check(t, "sin", sin, wantSin, 1)
@@ -75,8 +75,8 @@ func TestPeersComputeTheSame(t *testing.T) {
 					x[i] = float32(i%13) - 6 // so that a result has at most 6*sqrt(2)
 					want[i] = x[i]
 				}
-				rotary := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Base: base, Layout: layout}))
-				testkit.NoError(t, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: heads}))
+				rotary := kit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Base: base, Layout: layout}))
+				kit.NoError(t, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: heads}))
 				if run := p.Ready[layout]; run != nil {
 					ran++
 					for i := range positions {
@@ -112,8 +112,8 @@ func storesTheSame[D posenc.Quantized](t *testing.T, p Peer, format string, step
 			x[i] = float32(i%13) - 6
 		}
 		want := slices.Clone(x)
-		rotary := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Base: base, Layout: layout}))
-		testkit.NoError(t, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: heads}))
+		rotary := kit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Base: base, Layout: layout}))
+		kit.NoError(t, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: heads}))
 		blocks := make([]D, 5*heads*dim/32)
 		run := p.Store(format, layout, x, positions, unsafe.Slice((*byte)(unsafe.Pointer(&blocks[0])), len(blocks)*int(unsafe.Sizeof(blocks[0]))), slots, heads, dim, base, 1)
 		if run == nil {
@@ -122,7 +122,7 @@ func storesTheSame[D posenc.Quantized](t *testing.T, p Peer, format string, step
 		run()
 		ran++
 		options := posenc.DequantizeOptions{Tokens: len(positions), HeadDim: dim, Slots: []int32{2, 0, 4, 3}}
-		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: heads}, posenc.QuantizedView[D]{View: posenc.View[D]{Data: blocks, Heads: heads}}, options))
+		kit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: heads}, posenc.QuantizedView[D]{View: posenc.View[D]{Data: blocks, Heads: heads}}, options))
 		for i := range want {
 			if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= step) {
 				t.Fatalf("%s, layout %v: x[%d] = %v, posenc has %v", format, layout, i, got[i], want[i])

@@ -13,8 +13,8 @@ import (
 	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
-	"github.com/go-posenc/posenc/internal/cpuinfo"
-	"github.com/go-posenc/posenc/internal/llama"
+	"github.com/go-posenc/posenc/internal/test/cpuname"
+	"github.com/go-posenc/posenc/internal/test/speed"
 	"github.com/spf13/cobra"
 )
 
@@ -33,7 +33,7 @@ Exit codes: 0 done, 1 bits differ, 2 wrong usage, or a result that cannot be wri
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if measure {
-				return llama.MeasureChild(short, c.OutOrStdout())
+				return speed.MeasureChild(short, c.OutOrStdout())
 			}
 			if out != "" {
 				if tableFormats[filepath.Ext(out)] == nil {
@@ -43,8 +43,8 @@ Exit codes: 0 done, 1 bits differ, 2 wrong usage, or a result that cannot be wri
 					return err
 				}
 			}
-			bar := progress.Start(c, "bench", llama.Steps())
-			report, err := llama.Compare(short, []string{"bench", "--measure", fmt.Sprintf("--short=%t", short)}, func() { bar.Step(1) })
+			bar := progress.Start(c, "bench", speed.Steps())
+			report, err := speed.Compare(short, []string{"bench", "--measure", fmt.Sprintf("--short=%t", short)}, func() { bar.Step(1) })
 			bar.Done()
 			if err != nil {
 				return err
@@ -78,7 +78,7 @@ func machineRows(rows [][]string) (of [][]string) {
 	machine := []string{"cpu", "system", "go"}
 	for _, row := range rows {
 		of = append(of, slices.Concat(machine, row))
-		machine = []string{cpuinfo.Name(), runtime.GOOS + "/" + runtime.GOARCH, runtime.Version()}
+		machine = []string{cpuname.Name(), runtime.GOOS + "/" + runtime.GOARCH, runtime.Version()}
 	}
 	return of
 }
@@ -103,6 +103,6 @@ var tableFormats = map[string]func(rows [][]string) string{
 }
 
 // benchResult is what was measured.
-type benchResult struct{ *llama.Report }
+type benchResult struct{ *speed.Report }
 
 func (r *benchResult) WriteText(t *output.Text) { t.Printf("%s", r.Report) }

@@ -16,7 +16,7 @@ import (
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/ropecheck"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 const configs = "../../modelconfig/testdata/transformers/configs"
@@ -30,17 +30,17 @@ func dump(t *testing.T, config posenc.RotaryConfig, heads, headDim int, position
 		before[i] = float32(random.NormFloat64())
 	}
 	after := append([]float32(nil), before...)
-	rope := testkit.MustRotary(config)
-	testkit.NoError(t, posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: after[headDim-config.HeadDim:], Heads: heads, TokenStride: heads * headDim, HeadStride: headDim}))
+	rope := kit.MustRotary(config)
+	kit.NoError(t, posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: after[headDim-config.HeadDim:], Heads: heads, TokenStride: heads * headDim, HeadStride: headDim}))
 	file, shape := filepath.Join(t.TempDir(), "dump.npz"), []int{len(positions), heads, headDim}
-	testkit.NoError(t, array.WriteFile(file, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: before}, {Name: "r", Shape: shape, Values: after}}}))
+	kit.NoError(t, array.WriteFile(file, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: before}, {Name: "r", Shape: shape, Values: after}}}))
 	return file
 }
 
 // TestKnownMisreadings: rotations as engines are known to do them, other than the model's own code
 // does. Configs are published ones; the rotations are made here, for all pairs at once.
 func TestKnownMisreadings(t *testing.T) {
-	untruncated := testkit.Must(frequency.YaRN(64, 150000, frequency.YaRNParameters{Factor: 32, OriginalMaxPositions: 4096}, frequency.Exact))
+	untruncated := kit.Must(frequency.YaRN(64, 150000, frequency.YaRNParameters{Factor: 32, OriginalMaxPositions: 4096}, frequency.Exact))
 	for _, test := range []struct {
 		name, model string
 		rotation    int // of the model
@@ -66,13 +66,13 @@ func TestKnownMisreadings(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(configs, test.model+".json")
-			config := testkit.Must(rotations(testkit.Must(source.Load(path))))[test.rotation].config
+			config := kit.Must(rotations(kit.Must(source.Load(path))))[test.rotation].config
 			config.Layout = cmp.Or(test.layout, config.Layout)
 			if test.invFreq != nil {
 				config.InvFreq = test.invFreq
 			}
 			file := dump(t, config, 4, cmp.Or(test.headDim, config.HeadDim), []int32{0, 1, 2, 3, 4, 5, 6, 7, 1000, 1001, 1002, test.last})
-			result := testkit.Must(check(path, file+":q", file+":r", checkOptions{positions: fmt.Sprint("0-7,1000-1002,", test.last)}))
+			result := kit.Must(check(path, file+":q", file+":r", checkOptions{positions: fmt.Sprint("0-7,1000-1002,", test.last)}))
 			notes := strings.Join(result.Notes, "\n")
 			if test.headDim > 0 && result.Report.Candidates[0].Arithmetics[0].Equal != 1 || result.Verdict != test.verdict || !strings.Contains(notes, test.note) || test.note == "" && notes != "" || !strings.Contains(result.Report.String(), test.text) {
 				t.Errorf("verdict %s, notes %q, want %s, %q and in the report %q\n%v", result.Verdict, notes, test.verdict, test.note, test.text, result.Report)
@@ -84,10 +84,10 @@ func TestKnownMisreadings(t *testing.T) {
 // TestUnrotatedLayer asks about a layer of SmolLM3 that does not rotate.
 func TestUnrotatedLayer(t *testing.T) {
 	path := filepath.Join(configs, "SmolLM3-3B.json")
-	config := testkit.Must(rotations(testkit.Must(source.Load(path))))[0].config
+	config := kit.Must(rotations(kit.Must(source.Load(path))))[0].config
 	file := dump(t, config, 4, config.HeadDim, []int32{0, 1, 2, 3, 100})
 	for after, want := range map[string]ropecheck.Verdict{"q": ropecheck.Agrees, "r": ropecheck.Differs} {
-		result := testkit.Must(check(path, file+":q", file+":"+after, checkOptions{positions: "0-3,100", layer: "3"}))
+		result := kit.Must(check(path, file+":q", file+":"+after, checkOptions{positions: "0-3,100", layer: "3"}))
 		if result.Verdict != want || want == ropecheck.Differs && !strings.Contains(result.Report.String(), "The heads rotate, and the candidate does not rotate.") {
 			t.Errorf("%s: verdict %s, want %s\n%v", after, result.Verdict, want, result.Report)
 		}
@@ -99,19 +99,19 @@ func TestUnrotatedLayer(t *testing.T) {
 func TestBothOrders(t *testing.T) {
 	path := filepath.Join(configs, "Llama-3.1-8B.json")
 	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
-		config := testkit.Must(rotations(testkit.Must(source.Load(path))))[0].config
+		config := kit.Must(rotations(kit.Must(source.Load(path))))[0].config
 		config.Layout = layout
 		file := dump(t, config, 6, config.HeadDim, []int32{0, 1, 2, 3, 1000, 1003})
-		transposed := testkit.Must(array.ReadFile(file))
+		transposed := kit.Must(array.ReadFile(file))
 		for i := range transposed.Arrays {
 			a := &transposed.Arrays[i]
 			a.Values = (&shape{Axes: []string{headsAxis, tokensAxis, dimAxis}, Size: a.Shape, headDim: config.HeadDim}).order(a.Values.([]float32))
 		}
 		other := filepath.Join(t.TempDir(), "transposed.npz")
-		testkit.NoError(t, array.WriteFile(other, transposed))
+		kit.NoError(t, array.WriteFile(other, transposed))
 		for file, want := range map[string]string{file: "[tokens 6][heads 6][dim 128]", other: "[heads 6][tokens 6][dim 128]"} {
 			for _, positions := range []string{"0-3,1000,1003", ""} {
-				result := testkit.Must(check(path, file+":q", file+":r", checkOptions{positions: positions}))
+				result := kit.Must(check(path, file+":q", file+":r", checkOptions{positions: positions}))
 				if agrees := layout == posenc.HalfSplit; result.Shape.String() != want || result.OtherShape == nil || (result.Verdict == ropecheck.Agrees) != agrees {
 					t.Errorf("%v, positions %q: %s as %v, want %s", layout, positions, result.Verdict, result.Shape, want)
 				}
@@ -125,7 +125,7 @@ func TestBothOrders(t *testing.T) {
 func TestSequencesAsAxes(t *testing.T) {
 	const sequences, axes, tokens = 3, 3, 8
 	path := filepath.Join(configs, "Qwen2-VL-7B-Instruct.json")
-	config := testkit.Must(rotations(testkit.Must(source.Load(path))))[0].config
+	config := kit.Must(rotations(kit.Must(source.Load(path))))[0].config
 	sequence := []int32{ // [axes][tokens]
 		0, 1, 2, 3, 3, 3, 3, 900,
 		0, 1, 2, 3, 3, 14, 14, 900,
@@ -138,7 +138,7 @@ func TestSequencesAsAxes(t *testing.T) {
 	for i := range sequences * tokens {
 		text = append(text, int32(i*i))
 	}
-	rope := testkit.MustRotary(config)
+	rope := kit.MustRotary(config)
 	random := rand.New(rand.NewPCG(3, 5))
 	q := make([]float32, sequences*tokens*4*config.HeadDim)
 	for i := range q {
@@ -146,7 +146,7 @@ func TestSequencesAsAxes(t *testing.T) {
 	}
 	rotated := func(a posenc.Angles) []float32 {
 		after := slices.Clone(q)
-		testkit.NoError(t, posenc.Rotate(a, posenc.View[float32]{Data: after, Heads: 4}))
+		kit.NoError(t, posenc.Rotate(a, posenc.View[float32]{Data: after, Heads: 4}))
 		return after
 	}
 	heads := []int{sequences, tokens, 4, config.HeadDim}
@@ -157,7 +157,7 @@ func TestSequencesAsAxes(t *testing.T) {
 		return list
 	}
 	file := filepath.Join(t.TempDir(), "dump.npz")
-	testkit.NoError(t, array.WriteFile(file, &array.File{Arrays: []array.Array{
+	kit.NoError(t, array.WriteFile(file, &array.File{Arrays: []array.Array{
 		{Name: "q", Shape: heads, Values: q}, {Name: "image", Shape: heads, Values: rotated(rope.AtAxes(each))}, {Name: "text", Shape: heads, Values: rotated(rope.At(text))},
 		{Name: "of_axes", Shape: []int{axes, 1, tokens}, Values: wide(sequence)}, {Name: "of_each", Shape: []int{axes, sequences, tokens}, Values: wide(each)},
 		{Name: "of_text", Shape: []int{sequences * tokens}, Values: wide(text)}, {Name: "of_either", Shape: []int{sequences, tokens}, Values: wide(text)},
@@ -165,7 +165,7 @@ func TestSequencesAsAxes(t *testing.T) {
 	for _, tt := range []struct{ after, positions string }{
 		{"image", "0-3,3,3,3,900/0-3,3,14,14,900/0-3,24,3,24,900"}, {"image", file + ":of_axes"}, {"image", file + ":of_each"}, {"text", file + ":of_text"},
 	} {
-		if result := testkit.Must(check(path, file+":q", file+":"+tt.after, checkOptions{positions: tt.positions, shape: "batch,tokens,heads,dim"})); result.Verdict != ropecheck.Agrees {
+		if result := kit.Must(check(path, file+":q", file+":"+tt.after, checkOptions{positions: tt.positions, shape: "batch,tokens,heads,dim"})); result.Verdict != ropecheck.Agrees {
 			t.Errorf("%s by %s: %s", tt.after, tt.positions, result.Verdict)
 		}
 	}
@@ -184,12 +184,12 @@ func TestDocumentedOutput(t *testing.T) {
 }
 
 func testDocumentedOutput(t *testing.T, name string, least int) {
-	document := testkit.Must(filepath.Abs("../../docs/" + name + ".md"))
-	text := testkit.Must(os.ReadFile(document))
+	document := kit.Must(filepath.Abs("../../docs/" + name + ".md"))
+	text := kit.Must(os.ReadFile(document))
 	updated := string(text)
 	folder := t.TempDir()
 	for _, files := range []string{configs, "testdata/check", "testdata/gguf"} {
-		testkit.NoError(t, os.CopyFS(folder, os.DirFS(files)))
+		kit.NoError(t, os.CopyFS(folder, os.DirFS(files)))
 	}
 	t.Chdir(folder)
 	t.Setenv("COLUMNS", "")
@@ -204,14 +204,14 @@ func testDocumentedOutput(t *testing.T, name string, least int) {
 		want, _, _ := strings.Cut(rest, "```\n")
 		var stdout, stderr bytes.Buffer
 		run(arguments[1:], &stdout, &stderr)
-		if *testkit.Update {
+		if *kit.Update {
 			updated = strings.Replace(updated, command+"\n```\n\n```text\n"+want, command+"\n```\n\n```text\n"+stdout.String(), 1)
 		} else if stdout.String() != want || stderr.Len() > 0 {
 			t.Errorf("%s\n%s%swant\n%s", command, stdout.String(), stderr.String(), want)
 		}
 	}
-	if *testkit.Update {
-		testkit.NoError(t, os.WriteFile(document, []byte(updated), 0o666))
+	if *kit.Update {
+		kit.NoError(t, os.WriteFile(document, []byte(updated), 0o666))
 	}
 	if examples < least {
 		t.Errorf("%d examples with their output", examples)
@@ -231,7 +231,7 @@ func TestCheckNamesEngines(t *testing.T) {
 			After        []string
 		}
 	}
-	testkit.ReadJSON("../../internal/ropecheck/testdata/engines.json", &vectors)
+	kit.ReadJSON("../../internal/ropecheck/testdata/engines.json", &vectors)
 	named := 0
 	for _, c := range vectors.Rotations {
 		if c.Layout != "HalfSplit" || c.Divisors != nil {
@@ -243,11 +243,11 @@ func TestCheckNamesEngines(t *testing.T) {
 			scaling = fmt.Sprintf(`, "rope_scaling": {"rope_type": "yarn", "factor": %g, "original_max_position_embeddings": 8192}`, c.Factor)
 		}
 		config := filepath.Join(folder, "config.json")
-		testkit.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `{"model_type": "llama", "hidden_size": 128, "num_attention_heads": %d, "num_hidden_layers": 1, "head_dim": %d, "max_position_embeddings": 131072, "rope_theta": %g%s}`, c.Heads, c.HeadDim, c.Base, scaling), 0o600))
-		after := testkit.Hex[float32](c.After...)
+		kit.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `{"model_type": "llama", "hidden_size": 128, "num_attention_heads": %d, "num_hidden_layers": 1, "head_dim": %d, "max_position_embeddings": 131072, "rope_theta": %g%s}`, c.Heads, c.HeadDim, c.Base, scaling), 0o600))
+		after := kit.Hex[float32](c.After...)
 		file, shape := filepath.Join(folder, "dump.npz"), []int{len(c.Positions), c.Heads, c.HeadDim}
-		testkit.NoError(t, array.WriteFile(file, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: testkit.GoldenInputs(0, len(after))}, {Name: "r", Shape: shape, Values: after}}}))
-		result := testkit.Must(check(config, file+":q", file+":r", checkOptions{positions: fmt.Sprintf("%d-%d", c.Positions[0], c.Positions[len(c.Positions)-1])}))
+		kit.NoError(t, array.WriteFile(file, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: kit.GoldenInputs(0, len(after))}, {Name: "r", Shape: shape, Values: after}}}))
+		result := kit.Must(check(config, file+":q", file+":r", checkOptions{positions: fmt.Sprintf("%d-%d", c.Positions[0], c.Positions[len(c.Positions)-1])}))
 		if !slices.Contains(result.Engines, c.Name) { // powers of float64 and float32 make the same frequencies here
 			t.Errorf("%s: %s, engines %q\n%v", c.Name, result.Verdict, result.Engines, result.Report)
 		}
@@ -324,7 +324,7 @@ func TestOrder(t *testing.T) {
 			}
 			values[i] = float32(1000*at[batchAxis] + 100*at[tokensAxis] + 10*at[headsAxis] + at[dimAxis])
 		}
-		s := testkit.Must(parseShape(text, size, 5))
+		s := kit.Must(parseShape(text, size, 5))
 		var want []float32
 		for b := range 2 {
 			for token := range 3 {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
-	"github.com/go-posenc/posenc/internal/cpuinfo"
 	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/test/cpuname"
 	"github.com/spf13/cobra"
 )
 
@@ -62,10 +62,10 @@ func version() string {
 
 func newInfoResult() *infoResult {
 	r := &infoResult{
-		Version: version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpuinfo.Name(), Cores: runtime.NumCPU(),
+		Version: version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpuname.Name(), Cores: runtime.NumCPU(),
 		Caches: []cacheInfo{}, Implementation: posenc.Implementation(), Reason: posenc.ImplementationReason(),
 	}
-	for _, c := range cpuinfo.Caches() {
+	for _, c := range cpuname.Caches() {
 		r.Caches = append(r.Caches, cacheInfo{c.Level, c.Bytes})
 	}
 	for _, impl := range dispatch.Compiled() {
@@ -85,7 +85,7 @@ func newInfoResult() *infoResult {
 func (r *infoResult) WriteText(t *output.Text) {
 	var caches []string
 	for _, c := range r.Caches {
-		caches = append(caches, cpuinfo.Cache(c).String())
+		caches = append(caches, cpuname.Cache(c).String())
 	}
 	if caches == nil {
 		caches = []string{"unknown"}

@@ -24,7 +24,7 @@ import (
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -36,11 +36,11 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command as a program. $MODELS are configurations of published models,
 // $TESTDATA the folder testdata.
 func TestScripts(t *testing.T) {
-	models := testkit.Must(filepath.Abs(configs))
-	data := testkit.Must(filepath.Abs("testdata"))
+	models := kit.Must(filepath.Abs(configs))
+	data := kit.Must(filepath.Abs("testdata"))
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
-		UpdateScripts:       *testkit.Update,
+		UpdateScripts:       *kit.Update,
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MODELS", models)
@@ -92,11 +92,11 @@ func TestExitCodes(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(folder, name)
-		testkit.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		kit.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	llama := transformersData + "/configs/Llama-3.1-8B.json"
-	truncated := testkit.Must(os.ReadFile("testdata/gguf/Llama-3.1-8B.gguf"))
+	truncated := kit.Must(os.ReadFile("testdata/gguf/Llama-3.1-8B.gguf"))
 	base := file("base.json", `{"model_type": "llama", "rope_theta": -1}`)
 	tower := file("tower.json", `{"model_type": "qwen2_vl", "vision_config": {"embed_dim": 7}, "num_attention_heads": 4, "hidden_size": 64, "rope_scaling": {"type": "mrope", "mrope_section": [2, 3, 3]}}`)
 	// A header of a few bytes may claim a trillion heads of which there are none.
@@ -151,21 +151,21 @@ func TestNames(t *testing.T) {
 	folder := t.TempDir()
 	at := func(ending string) string { return filepath.Join(folder, name+ending) }
 	put := func(ending string, data []byte) string {
-		testkit.NoError(t, os.WriteFile(at(ending), data, 0o600))
+		kit.NoError(t, os.WriteFile(at(ending), data, 0o600))
 		return at(ending)
 	}
 	if err := os.WriteFile(at(""), nil, 0o600); err != nil {
 		t.Skipf("NOT TESTED: the file system has no such names: %v", err)
 	}
-	config := put(".json", testkit.ReadGolden(configs+"/Llama-3.2-1B.json"))
+	config := put(".json", kit.ReadGolden(configs+"/Llama-3.2-1B.json"))
 	base := put("base.json", []byte(`{"model_type": "llama", "rope_theta": -1}`))
-	unknown := put("new.json", testkit.ReadGolden("testdata/check/new.json"))
-	before := put("before.npy", testkit.ReadGolden("testdata/check/llama_before.npy"))
-	after := put("after.npy", testkit.ReadGolden("testdata/check/llama_after.npy"))
-	positions := put("positions.npy", testkit.ReadGolden("testdata/check/llama_positions.npy"))
-	table := put("absolute.npy", testkit.ReadGolden("testdata/check/absolute.npy"))
-	testkit.NoError(t, os.Mkdir(at("folder"), 0o700))
-	testkit.NoError(t, os.WriteFile(filepath.Join(at("folder"), "config.json"), testkit.ReadGolden(config), 0o600))
+	unknown := put("new.json", kit.ReadGolden("testdata/check/new.json"))
+	before := put("before.npy", kit.ReadGolden("testdata/check/llama_before.npy"))
+	after := put("after.npy", kit.ReadGolden("testdata/check/llama_after.npy"))
+	positions := put("positions.npy", kit.ReadGolden("testdata/check/llama_positions.npy"))
+	table := put("absolute.npy", kit.ReadGolden("testdata/check/absolute.npy"))
+	kit.NoError(t, os.Mkdir(at("folder"), 0o700))
+	kit.NoError(t, os.WriteFile(filepath.Join(at("folder"), "config.json"), kit.ReadGolden(config), 0o600))
 	svg, vectors := at(".svg"), at("vectors")
 	for _, arguments := range [][]string{
 		{"inspect", config}, {"inspect", "--json", config}, {"inspect", config, config}, {"inspect", at("folder")}, {"inspect", base}, {"inspect", unknown}, {"inspect", at("none")},
@@ -225,8 +225,8 @@ func TestPlotWidth(t *testing.T) {
 // What any file says is described without a panic, in text and in JSON, and agrees with itself.
 func FuzzInspect(f *testing.F) {
 	for _, pattern := range []string{"testdata/gguf/*.gguf", transformersData + "/configs/*.json"} {
-		for _, path := range testkit.Must(filepath.Glob(pattern)) {
-			f.Add(testkit.ReadGolden(path))
+		for _, path := range kit.Must(filepath.Glob(pattern)) {
+			f.Add(kit.ReadGolden(path))
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -265,7 +265,7 @@ func FuzzInspect(f *testing.F) {
 // The rows of a bench, whose cells have commas, are read back from CSV and are a table of Markdown.
 func TestTableFormats(t *testing.T) {
 	rows := [][]string{{"cpu", "ns"}, {"EPYC, family 25", "1.5"}}
-	if got := testkit.Must(csv.NewReader(strings.NewReader(tableFormats[".csv"](rows))).ReadAll()); !reflect.DeepEqual(got, rows) {
+	if got := kit.Must(csv.NewReader(strings.NewReader(tableFormats[".csv"](rows))).ReadAll()); !reflect.DeepEqual(got, rows) {
 		t.Errorf("CSV: %q", got)
 	}
 	if got, want := tableFormats[".md"](rows), "| cpu | ns |\n|---|---|\n| EPYC, family 25 | 1.5 |\n"; got != want {
@@ -292,7 +292,7 @@ func TestCandidates(t *testing.T) {
 	// Of a file that most types can read, the text has the first readings.
 	stdout.Reset()
 	path := filepath.Join(t.TempDir(), "config.json")
-	testkit.NoError(t, os.WriteFile(path, []byte(`{"model_type": "brandnew", "rope_theta": 10000}`), 0o600))
+	kit.NoError(t, os.WriteFile(path, []byte(`{"model_type": "brandnew", "rope_theta": 10000}`), 0o600))
 	run([]string{"inspect", path}, &stdout, &stderr)
 	if n := strings.Count(stdout.String(), "\n"); n > 60 || !regexp.MustCompile(`\nand \d+ more readings, of \d+ types: --json has them.\n$`).MatchString(stdout.String()) {
 		t.Errorf("%d lines:\n%s", n, &stdout)
@@ -301,13 +301,13 @@ func TestCandidates(t *testing.T) {
 
 // Numbers of a GGUF file are float32, and inspect writes the shortest number that is the same float32.
 func TestFloat32Texts(t *testing.T) {
-	m := testkit.Must(modelconfig.GGUF(map[string]any{
+	m := kit.Must(modelconfig.GGUF(map[string]any{
 		"general.architecture": "llama4", "llama4.block_count": uint32(4), "llama4.attention.head_count": uint32(1), "llama4.embedding_length": uint32(64),
 		"llama4.rope.scaling.type": "yarn", "llama4.rope.scaling.factor": float32(4.3), "llama4.rope.scaling.attn_factor": float32(1.1), "llama4.context_length": uint32(100),
 		"llama4.rope.scaling.yarn_ext_factor": float32(0.7), "llama4.attention.temperature_scale": float32(0.1), "llama4.attention.temperature_length": uint32(8192),
 	}, map[string][]float32{"token_embd.weight": nil}))
 	var text strings.Builder
-	d := testkit.Must(describe(&source.Source{Path: "x.gguf", Format: source.GGUF, Model: m}))
+	d := kit.Must(describe(&source.Source{Path: "x.gguf", Format: source.GGUF, Model: m}))
 	d.WriteText(output.NewText(&text))
 	for _, want := range []string{"factor 4.3,", "extrapolation_factor 0.7", "attention_multiplier 1.1,", "1 + 0.1 ln("} {
 		if !strings.Contains(text.String(), want) {
@@ -320,7 +320,7 @@ func TestFloat32Texts(t *testing.T) {
 // that were to be written: testdata/readers/read.py made readers.txt with them. Tests need
 // no Python.
 func TestReaders(t *testing.T) {
-	want := testkit.Must(os.ReadFile("testdata/readers/readers.txt"))
+	want := kit.Must(os.ReadFile("testdata/readers/readers.txt"))
 	t.Chdir(transformersData + "/configs") // the README has the path of the configuration
 	seen := map[string]bool{}
 	for line := range strings.Lines(string(want)) {
@@ -332,11 +332,11 @@ func TestReaders(t *testing.T) {
 		seen[model+ending] = true
 		out := filepath.Join(t.TempDir(), "vectors."+ending)
 		succeed(t, "vectors", model+".json", "--positions", "0,1,511", "--out", out)
-		file := testkit.Must(array.ReadFile(out))
+		file := kit.Must(array.ReadFile(out))
 		got := []string{fmt.Sprintf("%s %s README %x", model, ending, sha256.Sum256([]byte(file.Texts["README"])))}
 		for _, a := range file.Arrays {
 			var data bytes.Buffer
-			testkit.NoError(t, binary.Write(&data, binary.LittleEndian, a.Values))
+			kit.NoError(t, binary.Write(&data, binary.LittleEndian, a.Values))
 			shape := strings.Trim(strings.ReplaceAll(fmt.Sprint(a.Shape), " ", ","), "[]")
 			got = append(got, fmt.Sprintf("%s %s %s %s %s %x", model, ending, a.Name, typeName(a.Values), shape, sha256.Sum256(data.Bytes())))
 		}
@@ -355,20 +355,20 @@ func TestReaders(t *testing.T) {
 }
 
 func llama31() []rotation {
-	return testkit.Must(rotations(testkit.Must(source.Load(configs + "/Llama-3.1-8B.json"))))
+	return kit.Must(rotations(kit.Must(source.Load(configs + "/Llama-3.1-8B.json"))))
 }
 
 // TestPictures: the pictures of the documents are what the commands beside them draw; -update
 // draws them.
 func TestPictures(t *testing.T) {
-	pictures := testkit.Must(filepath.Abs("../../docs/pictures"))
+	pictures := kit.Must(filepath.Abs("../../docs/pictures"))
 	drawn := []string{"speed.png"} // bench draws it
 	decode := func(path string) image.Image {
-		return testkit.Must(png.Decode(bytes.NewReader(testkit.ReadGolden(path))))
+		return kit.Must(png.Decode(bytes.NewReader(kit.ReadGolden(path))))
 	}
 	var text []byte
-	for _, document := range testkit.Must(filepath.Glob("../../docs/*.md")) {
-		text = append(text, testkit.ReadGolden(document)...)
+	for _, document := range kit.Must(filepath.Glob("../../docs/*.md")) {
+		text = append(text, kit.ReadGolden(document)...)
 	}
 	t.Chdir(configs)
 	for line := range strings.Lines(string(text)) {
@@ -380,7 +380,7 @@ func TestPictures(t *testing.T) {
 		name := words[out]
 		committed := filepath.Join(pictures, name)
 		words[out] = filepath.Join(t.TempDir(), name)
-		if *testkit.Update {
+		if *kit.Update {
 			words[out] = committed
 		}
 		succeed(t, words[1:]...)
@@ -389,7 +389,7 @@ func TestPictures(t *testing.T) {
 		}
 		drawn = append(drawn, name)
 	}
-	for _, file := range testkit.Must(filepath.Glob(filepath.Join(pictures, "*.png"))) {
+	for _, file := range kit.Must(filepath.Glob(filepath.Join(pictures, "*.png"))) {
 		if !slices.Contains(drawn, filepath.Base(file)) {
 			t.Errorf("no document says how %s is drawn", file)
 		}
@@ -424,7 +424,7 @@ func TestMeanCos(t *testing.T) {
 // of its frequency, 2^-24 of the angle each, a little more for pairs whose frequency is made in several steps; and the
 // fastest pair, 1 radian per position, is exact.
 func TestAngleErrors(t *testing.T) {
-	c := testkit.Must(angleErrors(llama31()))
+	c := kit.Must(angleErrors(llama31()))
 	curve := c.Curves[0]
 	for i, x := range curve.X {
 		if y := curve.Y[i]; y > math.Ldexp(4*1.1*x, -24) || x > 100 && y < math.Ldexp(0.1*x, -24) {

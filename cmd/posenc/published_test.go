@@ -13,7 +13,7 @@ import (
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/ropetest"
 )
@@ -52,17 +52,17 @@ func succeed(t *testing.T, arguments ...string) string {
 // What inspect says of published models is what transformers' own code does: which layers
 // rotate, the frequencies and factors of each kind.
 func TestInspectPublished(t *testing.T) {
-	files := testkit.Must(filepath.Glob(transformersData + "/vectors/*.json"))
+	files := kit.Must(filepath.Glob(transformersData + "/vectors/*.json"))
 	if len(files) < 20 {
 		t.Fatalf("%d models", len(files))
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
 			var v transformersVectors
-			testkit.ReadJSON(file, &v)
+			kit.ReadJSON(file, &v)
 			config := transformersData + "/configs/" + filepath.Base(file)
 			var d description
-			testkit.NoError(t, json.Unmarshal([]byte(succeed(t, "inspect", "--json", config)), &d))
+			kit.NoError(t, json.Unmarshal([]byte(succeed(t, "inspect", "--json", config)), &d))
 			if text := succeed(t, "inspect", config); !strings.Contains(text, "model "+d.Text.Type) || strings.Contains(text, "\x1b") || strings.Contains(text, "%!") {
 				t.Error(text)
 			}
@@ -106,13 +106,13 @@ func compareInspected(t *testing.T, d *modelDescription, v *transformersVectors)
 				}
 			}
 		}
-		if !slices.Equal(k.InvFreq, testkit.Hex[float64](c.Exact.InvFreq)) {
+		if !slices.Equal(k.InvFreq, kit.Hex[float64](c.Exact.InvFreq)) {
 			t.Errorf("%q: other frequencies", c.LayerType)
 		}
-		if want := testkit.Hex[float64](c.Exact.Attention)[0]; k.AttentionFactor != want {
+		if want := kit.Hex[float64](c.Exact.Attention)[0]; k.AttentionFactor != want {
 			t.Errorf("%q: attention factor %v, want %v", c.LayerType, k.AttentionFactor, want)
 		}
-		if want := testkit.Hex[float64](c.Exact.Softmax)[0]; k.SoftmaxScale != want {
+		if want := kit.Hex[float64](c.Exact.Softmax)[0]; k.SoftmaxScale != want {
 			t.Errorf("%q: softmax scale %v, want %v", c.LayerType, k.SoftmaxScale, want)
 		}
 		if k.HeadDim != c.HeadDim {
@@ -128,11 +128,11 @@ func vectorSet(t *testing.T) *array.File {
 	readme := output.NewText(&v.readme)
 	readme.Printf("Golden vectors of posenc (https://github.com/go-posenc/posenc), set 1: forty models\n")
 	for name, config := range ropetest.Models() {
-		s := testkit.Must(source.Read(name+".json", bytes.NewReader(config), int64(len(config))))
+		s := kit.Must(source.Read(name+".json", bytes.NewReader(config), int64(len(config))))
 		add := func(name string, m *modelconfig.Model, axes ...[]int32) {
 			v.axes = axes
 			for _, k := range kindsOf(m) {
-				testkit.NoError(t, v.kind(&k, name))
+				kit.NoError(t, v.kind(&k, name))
 			}
 		}
 		if s.Model != nil {
@@ -160,14 +160,14 @@ func vectorSet(t *testing.T) *array.File {
 
 // The set in the folder vectors is what posenc computes; -update writes it.
 func TestVectorSet(t *testing.T) {
-	const committed = "../../vectors/1"
+	const committed = "../../testdata/vectors/1"
 	folder := filepath.Join(t.TempDir(), "set")
-	if *testkit.Update {
+	if *kit.Update {
 		folder = committed
 	}
-	testkit.NoError(t, array.WriteFile(folder, vectorSet(t)))
+	kit.NoError(t, array.WriteFile(folder, vectorSet(t)))
 	for _, name := range []string{"README.txt", "rotations.txt", "index.txt", "data.bin"} {
-		if !bytes.Equal(testkit.Must(os.ReadFile(filepath.Join(folder, name))), testkit.ReadGolden(filepath.Join(committed, name))) {
+		if !bytes.Equal(kit.Must(os.ReadFile(filepath.Join(folder, name))), kit.ReadGolden(filepath.Join(committed, name))) {
 			t.Errorf("%s of %s has other bytes. Engines test with them: other numbers are another set", name, committed)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // results are what commands write as JSON.
@@ -36,8 +36,8 @@ type object = map[string]any
 
 func TestSchema(t *testing.T) {
 	var source []byte
-	for _, file := range testkit.Must(filepath.Glob("*.go")) {
-		source = append(source, testkit.ReadGolden(file)...)
+	for _, file := range kit.Must(filepath.Glob("*.go")) {
+		source = append(source, kit.ReadGolden(file)...)
 	}
 	for _, m := range regexp.MustCompile(`\nfunc \(\w+ \*(\w+)\) WriteText`).FindAllSubmatch(source, -1) {
 		if !slices.ContainsFunc(slices.Collect(maps.Values(results)), func(r any) bool { return reflect.TypeOf(r).Name() == string(m[1]) }) {
@@ -56,15 +56,15 @@ func TestSchema(t *testing.T) {
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	testkit.NoError(t, e.Encode(object{
+	kit.NoError(t, e.Encode(object{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "What posenc writes with --json",
 		"description": "Further fields may come without another schema_version.",
 		"anyOf":       commands, "$defs": s.definitions,
 	}))
-	if *testkit.Update {
-		testkit.NoError(t, os.WriteFile(schemaFile, text.Bytes(), 0o666))
+	if *kit.Update {
+		kit.NoError(t, os.WriteFile(schemaFile, text.Bytes(), 0o666))
 	}
-	if text.String() != string(testkit.ReadGolden(schemaFile)) {
+	if text.String() != string(kit.ReadGolden(schemaFile)) {
 		t.Errorf("%s is not what the types have: go test -C cmd/posenc -run TestSchema . -update", schemaFile)
 	}
 }
@@ -164,7 +164,7 @@ func (s *schema) values(t reflect.Type) (values []string) {
 		for _, spec := range d.Specs {
 			v := spec.(*ast.ValueSpec)
 			if of, ok := v.Type.(*ast.Ident); ok && of.Name == t.Name() {
-				values = append(values, testkit.Must(strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)))
+				values = append(values, kit.Must(strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)))
 			}
 		}
 	}
@@ -181,8 +181,8 @@ func (s *schema) declaration(t reflect.Type, name string) *ast.GenDecl {
 		if path != "main" {
 			folder = filepath.Join("../..", strings.TrimPrefix(path, "github.com/go-posenc/posenc"))
 		}
-		for _, file := range testkit.Must(filepath.Glob(folder + "/*.go")) {
-			parsed := testkit.Must(parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments))
+		for _, file := range kit.Must(filepath.Glob(folder + "/*.go")) {
+			parsed := kit.Must(parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments))
 			for i, d := range parsed.Decls {
 				if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.TYPE {
 					for _, spec := range d.Specs {
@@ -201,12 +201,12 @@ func (s *schema) declaration(t reflect.Type, name string) *ast.GenDecl {
 // is what commands write today. -update writes the reports that there are none of.
 func TestReports(t *testing.T) {
 	var s object
-	testkit.ReadJSON(schemaFile, &s)
-	reports := testkit.Must(filepath.Abs(fmt.Sprint("testdata/reports/", output.SchemaVersion)))
+	kit.ReadJSON(schemaFile, &s)
+	reports := kit.Must(filepath.Abs(fmt.Sprint("testdata/reports/", output.SchemaVersion)))
 	const llama, gemma = "Llama-3.2-1B.json", "gemma-3-27b-it.json"
 	folder := t.TempDir()
 	for _, files := range []string{configs, "testdata/check"} {
-		testkit.NoError(t, os.CopyFS(folder, os.DirFS(files)))
+		kit.NoError(t, os.CopyFS(folder, os.DirFS(files)))
 	}
 	t.Chdir(folder)
 	covered := object{}
@@ -229,16 +229,16 @@ func TestReports(t *testing.T) {
 		if arguments != nil {
 			run(append(arguments, "--json"), &stdout, &stderr)
 			texts["today"] = stdout.Bytes()
-			if _, err := os.Stat(stored); err != nil && *testkit.Update {
-				testkit.NoError(t, os.WriteFile(stored, stdout.Bytes(), 0o666))
+			if _, err := os.Stat(stored); err != nil && *kit.Update {
+				kit.NoError(t, os.WriteFile(stored, stdout.Bytes(), 0o666))
 			}
 		}
-		texts[stored] = testkit.ReadGolden(stored)
+		texts[stored] = kit.ReadGolden(stored)
 		command, _, _ := strings.Cut(name, ", ")
 		covered[command] = true
 		for of, text := range texts {
 			var report any
-			testkit.NoError(t, json.Unmarshal(text, &report))
+			kit.NoError(t, json.Unmarshal(text, &report))
 			i := slices.IndexFunc(s["anyOf"].([]any), func(one any) bool { return one.(object)["title"] == "posenc "+command })
 			for _, fault := range faults(s, s["anyOf"].([]any)[i].(object), report, "") {
 				t.Errorf("%s, %s: %s", name, of, fault)

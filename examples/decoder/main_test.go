@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/nlpodyssey/safetensors"
 )
 
-func load() *model { return testkit.Must(loadModel(configFile, weightsFile)) }
+func load() *model { return kit.Must(loadModel(configFile, weightsFile)) }
 
 func goldenOf(m *model, kind string) golden {
-	return testkit.Must(readGolden(goldenFile, kind, m.Vocabulary))
+	return kit.Must(readGolden(goldenFile, kind, m.Vocabulary))
 }
 
 // roundings is how many times the golden difference the logits may be off: that is what
@@ -61,9 +61,9 @@ func TestMistakes(t *testing.T) {
 		if name != "none" && config == string(configFile) {
 			t.Fatalf("%s: config.json does not have %s", name, change[0])
 		}
-		model := testkit.Must(modelconfig.HuggingFace([]byte(config)))
-		m.rope = testkit.Must(model.Rope()) // by exact angles
-		logits := testkit.Must(m.forward(want.tokens[:len(want.tokens)-1], 0, newFloatCache(m.geometry(len(want.tokens)))))
+		model := kit.Must(modelconfig.HuggingFace([]byte(config)))
+		m.rope = kit.Must(model.Rope()) // by exact angles
+		logits := kit.Must(m.forward(want.tokens[:len(want.tokens)-1], 0, newFloatCache(m.geometry(len(want.tokens)))))
 		d := difference(logits, want.logits)
 		t.Logf("%s: %.2g", name, d)
 		switch {
@@ -81,7 +81,7 @@ func TestMistakes(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	var out strings.Builder
-	testkit.NoError(t, run(&out))
+	kit.NoError(t, run(&out))
 	for _, want := range []string{"    The billows smooth and bright--\n", "the same bits"} {
 		if n := strings.Count(out.String(), want); n != len(kinds) {
 			t.Errorf("%q is %d times in what is printed, want %d:\n%s", want, n, len(kinds), out.String())
@@ -91,7 +91,7 @@ func TestRun(t *testing.T) {
 
 // What golden.safetensors does not have, or has with another type or shape, is an error.
 func TestTensorErrors(t *testing.T) {
-	file := testkit.Must(safetensors.Deserialize(goldenFile))
+	file := kit.Must(safetensors.Deserialize(goldenFile))
 	m := load()
 	for name, f := range map[string]func() ([]int32, error){
 		"another name":      func() ([]int32, error) { return tensor[int32](file, safetensors.I32, "tokens", -1) },

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
@@ -20,11 +20,11 @@ func write(t *testing.T, arch string, tensors map[string][]float32) string {
 	add := func(values ...any) {
 		for _, v := range values {
 			if s, is := v.(string); is {
-				testkit.NoError(t, binary.Write(&b, binary.LittleEndian, uint64(len(s))))
+				kit.NoError(t, binary.Write(&b, binary.LittleEndian, uint64(len(s))))
 				b.WriteString(s)
 				continue
 			}
-			testkit.NoError(t, binary.Write(&b, binary.LittleEndian, v))
+			kit.NoError(t, binary.Write(&b, binary.LittleEndian, v))
 		}
 	}
 	const uint32Type, boolType, stringType, arrayType = uint32(4), uint32(7), uint32(8), uint32(9)
@@ -40,12 +40,12 @@ func write(t *testing.T, arch string, tensors map[string][]float32) string {
 	add(arch+".attention.sliding_window_pattern", arrayType, boolType, uint64(2), true, false)
 	for name, values := range tensors {
 		add(name, uint32(1), uint64(len(values)), uint32(0), uint64(data.Len()))
-		testkit.NoError(t, binary.Write(&data, binary.LittleEndian, values))
+		kit.NoError(t, binary.Write(&data, binary.LittleEndian, values))
 		data.Write(make([]byte, -data.Len()&31))
 	}
 	b.Write(make([]byte, -b.Len()&31)) // the data begin at a multiple of 32 bytes
 	path := filepath.Join(t.TempDir(), "model.gguf")
-	testkit.NoError(t, os.WriteFile(path, slices.Concat(b.Bytes(), data.Bytes()), 0o600))
+	kit.NoError(t, os.WriteFile(path, slices.Concat(b.Bytes(), data.Bytes()), 0o600))
 	return path
 }
 
@@ -72,7 +72,7 @@ func TestFactors(t *testing.T) {
 			}
 			continue
 		}
-		rope := testkit.Must(testkit.Must(model, err).Rope())
+		rope := kit.Must(kit.Must(model, err).Rope())
 		if got := rope.Rotary(1).Config(); !slices.Equal(got.InvFreq, test.want) {
 			t.Errorf("%s with %v: %v, want %v", test.arch, test.tensors, got.InvFreq, test.want)
 		}
@@ -81,7 +81,7 @@ func TestFactors(t *testing.T) {
 
 // The files of the command, which the package gguf of Python wrote. A file in several parts is an error.
 func TestFiles(t *testing.T) {
-	files := testkit.Must(filepath.Glob("../../cmd/posenc/testdata/gguf/*.gguf"))
+	files := kit.Must(filepath.Glob("../../cmd/posenc/testdata/gguf/*.gguf"))
 	count := 0
 	for _, path := range files {
 		model, err := read(path)

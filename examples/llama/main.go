@@ -16,7 +16,7 @@ import (
 	"log"
 	"os"
 
-	"github.com/go-posenc/posenc/internal/llama"
+	"github.com/go-posenc/posenc/internal/test/speed"
 )
 
 var (
@@ -29,12 +29,12 @@ func main() {
 	log.SetPrefix("llama: ")
 	flag.Parse()
 	if *measure {
-		if err := llama.MeasureChild(*short, os.Stdout); err != nil {
+		if err := speed.MeasureChild(*short, os.Stdout); err != nil {
 			log.Fatal(err)
 		}
 		return
 	}
-	report, err := llama.Compare(*short, []string{"-measure", fmt.Sprintf("-short=%t", *short)}, func() {})
+	report, err := speed.Compare(*short, []string{"-measure", fmt.Sprintf("-short=%t", *short)}, func() {})
 	if err != nil {
 		log.Fatal(err)
 	}

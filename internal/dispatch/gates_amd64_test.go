@@ -22,7 +22,7 @@ func TestGatesCoverKernels(t *testing.T) {
 		gated[strings.ToUpper(g.impl.String())] = g.features
 	}
 	kernels, stubs := 0, 0
-	for _, folder := range []string{"../../asm", "../../asm/bound"} {
+	for _, folder := range []string{"../../asm", "../../internal/test/bound"} {
 		files, err := filepath.Glob(folder + "/*_amd64.s")
 		if err != nil || len(files) == 0 {
 			t.Skipf("NOT TESTED: there is no source here, only the test binary: %v", err)

@@ -30,7 +30,7 @@ const (
 	unrotated
 	everyRow // token t takes row t, and of is nil
 	byIDs
-	bySomeIDs // tokens with negative ids do not rotate; after check: there are some
+	bySomeIDs // tokens with negative ids do not rotate; after Check: there are some
 )
 
 // At returns the angles of positions, one for each token.
@@ -93,7 +93,7 @@ func (a *Angles) FullWidth() bool { return a.rows != nil && a.rows.fullWidth }
 func (a *Angles) Check(function string) (tokens int, err error) {
 	switch {
 	case a.rotary == nil && a.rows == nil:
-		return 0, AnglesError(function, "zero, from a nil Rotary or nil Rows, or of a layer that there is not", "Angles from Rotary.At, Rows.All or Rows.At")
+		return 0, AnglesError(function, "zero: from a nil Rotary or nil Rows, of a layer that there is not, or of rows whose Refill failed", "Angles from a method of a Rotary or of Rows")
 	case a.rotary != nil && a.rotary.head.RotaryDim == 0:
 		return 0, AnglesError(function, "from a zero Rotary", "Angles from a Rotary of NewRotary")
 	case a.how == unrotated:

@@ -8,6 +8,7 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/heads"
 	"github.com/go-posenc/posenc/internal/view"
 )
 
@@ -24,8 +25,10 @@ func (r *Rotary) Rebase(function string, rotated *Angles) (*Rows, error) {
 	h, other := r.head, from.head
 	h.In, other.In = h.Out, other.Out // of the keys in the cache
 	switch {
-	case h != other || !slices.Equal(r.config.Axes, from.config.Axes):
-		return nil, argument.Error(argument.ErrConfig, function, "rotated", fmt.Sprintf("of other heads, pairs or axes: %d, %d from %d on, %v", other.HeadDim, other.RotaryDim, other.Offset, from.config.Layout), "as in r: %d, %d from %d on, %v", h.HeadDim, h.RotaryDim, h.Offset, r.config.Layout)
+	case h != other:
+		return nil, argument.Error(argument.ErrConfig, function, "rotated", "of other heads or pairs: "+rotates(&other, from.config.Layout), "as in r: %s", rotates(&h, r.config.Layout))
+	case !slices.Equal(r.axisOfPairs(), from.axisOfPairs()):
+		return nil, argument.Error(argument.ErrConfig, function, "rotated", fmt.Sprintf("of pairs on the axes %v", from.axisOfPairs()), "as in r: %v", r.axisOfPairs())
 	case r.frequencies.Decays():
 		return nil, argument.Error(argument.ErrConfig, function, "r", "a Rotary with XPos", "a Rotary without XPos")
 	}
@@ -64,6 +67,19 @@ func (r *Rotary) Rebase(function string, rotated *Angles) (*Rows, error) {
 	rows.cos, rows.sin = view.Over(cos), view.Over(sin)
 	rows.cos.TokenStride, rows.sin.TokenStride = pairs, pairs
 	return rows, nil
+}
+
+// rotates says which elements of a head rotate.
+func rotates(h *heads.Head, layout Layout) string {
+	return fmt.Sprintf("%d elements from %d on, of heads of %d, %v", h.RotaryDim, h.Offset, h.HeadDim, layout)
+}
+
+// axisOfPairs returns the axis of each pair.
+func (r *Rotary) axisOfPairs() []uint8 {
+	if r.config.Axes == nil {
+		return make([]uint8, r.head.RotaryDim/2)
+	}
+	return r.config.Axes
 }
 
 // angleTerms is the angle (high+low)*factor, whose high and low a float32 has.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/internal/ropecheck"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // sinusoidal is a table by its formula, element by element.
@@ -109,7 +109,7 @@ func (s *sinusoidal) told(r *ropecheck.AbsoluteReport) bool {
 	for _, text := range r.Same {
 		var base float64
 		var exponent string
-		testkit.Must(fmt.Sscanf(text, "base %g, exponent %s", &base, &exponent))
+		kit.Must(fmt.Sscanf(text, "base %g, exponent %s", &base, &exponent))
 		if near(base, exponent) {
 			return true
 		}
@@ -132,14 +132,14 @@ func (s *sinusoidal) told(r *ropecheck.AbsoluteReport) bool {
 func TestAbsoluteTables(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	exponents := []string{"2k/d", "2k/d", "2k/d", "k/(d/2-1)", "k/(d/2-1)", "k/d", "i/d", "2i/d", "4k/d", "(i-1)/d", "(2k+1)/d", "2(k+1)/d", "0"}
-	rounds, unknown := testkit.Rounds(200), 0
+	rounds, unknown := kit.Rounds(200), 0
 	for n := range rounds {
 		s := sinusoidal{
-			rows: testkit.OneOf(r, []int{12, 50, 100, 500}), dim: testkit.OneOf(r, []int{6, 8, 16, 64, 128, 384}),
-			order: testkit.OneOf(r, []string{"sc", "SC", "CS", "cs", "ss", "CC"}), exponent: testkit.OneOf(r, exponents),
-			base: testkit.OneOf(r, []float64{10000, 10000, 10000, 1000, 500, 1e5, 5e5}), first: testkit.OneOf(r, []int{0, 1, 2, 77}),
-			step: 1, scale: testkit.OneOf(r, []float64{1, 1, math.Sqrt2, 0.02}),
-			rounding: testkit.OneOf(r, []string{"float64", "float32", "float32 angles", "float32 steps", "float16", "bfloat16"}),
+			rows: kit.OneOf(r, []int{12, 50, 100, 500}), dim: kit.OneOf(r, []int{6, 8, 16, 64, 128, 384}),
+			order: kit.OneOf(r, []string{"sc", "SC", "CS", "cs", "ss", "CC"}), exponent: kit.OneOf(r, exponents),
+			base: kit.OneOf(r, []float64{10000, 10000, 10000, 1000, 500, 1e5, 5e5}), first: kit.OneOf(r, []int{0, 1, 2, 77}),
+			step: 1, scale: kit.OneOf(r, []float64{1, 1, math.Sqrt2, 0.02}),
+			rounding: kit.OneOf(r, []string{"float64", "float32", "float32 angles", "float32 steps", "float16", "bfloat16"}),
 		}
 		if n%4 == 0 && !strings.Contains(s.exponent, "1)") { // a shift of exponents is a step, too
 			s.step = 0.25
@@ -151,7 +151,7 @@ func TestAbsoluteTables(t *testing.T) {
 		if s.rounding != "float16" && s.rounding != "bfloat16" && s.rows >= 100 && s.step == 1 && n%3 == 0 {
 			s.base = 12345
 		}
-		report := testkit.Must(ropecheck.CheckAbsolute(s.table()))
+		report := kit.Must(ropecheck.CheckAbsolute(s.table()))
 		if report.Verdict == ropecheck.NotDecidable && s.dim <= 8 {
 			unknown++
 			continue
@@ -220,13 +220,13 @@ func TestAbsoluteTableFaults(t *testing.T) {
 	} {
 		for n, order := range []string{"sc", "SC", "CS"} {
 			for m, rounding := range []string{"float64", "float32", "float32 steps", "float16", "bfloat16"} {
-				if !testkit.AllRounds() && (number+n)%5 != m {
+				if !kit.AllRounds() && (number+n)%5 != m {
 					continue
 				}
 				s := sinusoidal{rows: 40, dim: 16 << n, order: order, exponent: []string{"2k/d", "k/(d/2-1)"}[n%2], base: 10000, first: n, step: 1, scale: []float64{1, 0.25}[n%2], rounding: rounding}
 				data := s.table()
 				tt.plant(data, &s)
-				report := testkit.Must(ropecheck.CheckAbsolute(data))
+				report := kit.Must(ropecheck.CheckAbsolute(data))
 				wanted := strings.Split(tt.want, "|")
 				ok := report.Verdict == ropecheck.Differs && len(report.Faults) == len(wanted)
 				for i := range wanted {
@@ -253,7 +253,7 @@ func TestAbsoluteTableSlips(t *testing.T) {
 	} {
 		for _, rounding := range []string{"float64", "float32", "bfloat16"} {
 			s := sinusoidal{rows: 100, dim: 64, order: "sc", exponent: "2k/d", base: base, step: 1, scale: 1, rounding: rounding}
-			report := testkit.Must(ropecheck.CheckAbsolute(s.table()))
+			report := kit.Must(ropecheck.CheckAbsolute(s.table()))
 			if report.Verdict != ropecheck.Differs || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], want) {
 				t.Errorf("%s: %+v: %v", want, s, report)
 			}
@@ -269,7 +269,7 @@ func TestAbsoluteRowsReversed(t *testing.T) {
 	for r := 200; r < 400; r++ {
 		copy(table.Values[r*s.dim:][:s.dim], right[(599-r)*s.dim:])
 	}
-	report := testkit.Must(ropecheck.CheckAbsolute(table))
+	report := kit.Must(ropecheck.CheckAbsolute(table))
 	if len(report.Faults) != 8 || report.Faults[0] != "Row 200 has position 399, not 200." || report.Faults[6] != "Row 206 has position 393, not 206." {
 		t.Errorf("%v", report)
 	}
@@ -305,7 +305,7 @@ func TestAbsoluteTablesUnknown(t *testing.T) {
 		for i := range 64 * 32 {
 			table.Values = append(table.Values, float64(float32(f(i/32, i%32))))
 		}
-		if report := testkit.Must(ropecheck.CheckAbsolute(table)); report.Verdict != ropecheck.NotDecidable || report.Order != "" {
+		if report := kit.Must(ropecheck.CheckAbsolute(table)); report.Verdict != ropecheck.NotDecidable || report.Order != "" {
 			t.Errorf("%s: %v", name, report)
 		}
 	}
@@ -318,17 +318,17 @@ func TestAbsoluteCalls(t *testing.T) {
 		positions[i] = int32(i)
 	}
 	for call, s := range map[string]*absolute.Sinusoidal{
-		"absolute.Vaswani(64)": testkit.Must(absolute.Vaswani(64)), "absolute.Marian(64)": testkit.Must(absolute.Marian(64)), "absolute.Whisper(48)": testkit.Must(absolute.Whisper(48)),
-		"absolute.MusicGen(64)": testkit.Must(absolute.MusicGen(64)), "absolute.Fairseq(64, 1)": testkit.Must(absolute.Fairseq(64, 1)), "absolute.Fairseq(32, 2)": testkit.Must(absolute.Fairseq(32, 2)),
+		"absolute.Vaswani(64)": kit.Must(absolute.Vaswani(64)), "absolute.Marian(64)": kit.Must(absolute.Marian(64)), "absolute.Whisper(48)": kit.Must(absolute.Whisper(48)),
+		"absolute.MusicGen(64)": kit.Must(absolute.MusicGen(64)), "absolute.Fairseq(64, 1)": kit.Must(absolute.Fairseq(64, 1)), "absolute.Fairseq(32, 2)": kit.Must(absolute.Fairseq(32, 2)),
 	} {
 		table := ropecheck.AbsoluteTable{Rows: len(positions), Digits: 24}
-		testkit.Must(fmt.Sscanf(call[strings.IndexByte(call, '(')+1:], "%d", &table.Dim))
+		kit.Must(fmt.Sscanf(call[strings.IndexByte(call, '(')+1:], "%d", &table.Dim))
 		rows := make([]float32, table.Rows*table.Dim)
-		testkit.NoError(t, absolute.SinusoidalRows(rows, s, positions))
+		kit.NoError(t, absolute.SinusoidalRows(rows, s, positions))
 		for _, v := range rows {
 			table.Values = append(table.Values, float64(v))
 		}
-		if report := testkit.Must(ropecheck.CheckAbsolute(table)); report.Verdict != ropecheck.Agrees || report.Call != call || report.Equal < 0.999 {
+		if report := kit.Must(ropecheck.CheckAbsolute(table)); report.Verdict != ropecheck.Agrees || report.Call != call || report.Equal < 0.999 {
 			t.Errorf("%s: %v", call, report)
 		}
 	}
@@ -348,20 +348,20 @@ func TestAbsoluteDirections(t *testing.T) {
 			p += step
 			positions = append(positions, p)
 		}
-		for _, s := range []*absolute.Sinusoidal{testkit.Must(absolute.Vaswani(64)), testkit.Must(absolute.Marian(64))} {
+		for _, s := range []*absolute.Sinusoidal{kit.Must(absolute.Vaswani(64)), kit.Must(absolute.Marian(64))} {
 			rows := make([]float32, len(positions)*64)
-			testkit.NoError(t, absolute.SinusoidalRows(rows, s, positions))
+			kit.NoError(t, absolute.SinusoidalRows(rows, s, positions))
 			table := ropecheck.AbsoluteTable{Rows: len(positions), Dim: 64, Digits: 24}
 			for _, v := range rows {
 				table.Values = append(table.Values, float64(v))
 			}
-			report := testkit.Must(ropecheck.CheckAbsolute(table))
+			report := kit.Must(ropecheck.CheckAbsolute(table))
 			if report.Verdict != ropecheck.Agrees || report.First != int(tt.first) || report.Descending != (step < 0) || report.Scale != 1 || !strings.Contains(report.String(), tt.text) {
 				t.Errorf("positions %d to %d: %v", tt.first, tt.last, report)
 			}
 			if step < 0 && len(positions) > 20 { // a fault is one of the rows from the last
 				table.Values[64*len(positions)-64*3+5]++
-				if report := testkit.Must(ropecheck.CheckAbsolute(table)); report.Verdict != ropecheck.Differs || !strings.Contains(report.String(), "of row 2 is") || !strings.Contains(report.String(), "counted from the last one") {
+				if report := kit.Must(ropecheck.CheckAbsolute(table)); report.Verdict != ropecheck.Differs || !strings.Contains(report.String(), "of row 2 is") || !strings.Contains(report.String(), "counted from the last one") {
 					t.Errorf("positions %d to %d with a fault: %v", tt.first, tt.last, report)
 				}
 			}
@@ -372,14 +372,14 @@ func TestAbsoluteDirections(t *testing.T) {
 // TestAbsoluteTablesExtreme: any finite numbers give a report that JSON has.
 func TestAbsoluteTablesExtreme(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for range testkit.Rounds(120) {
-		table := ropecheck.AbsoluteTable{Rows: 1 + r.IntN(20), Dim: 2 + r.IntN(9), Digits: testkit.OneOf(r, []int{53, 24, 11, 8})}
+	for range kit.Rounds(120) {
+		table := ropecheck.AbsoluteTable{Rows: 1 + r.IntN(20), Dim: 2 + r.IntN(9), Digits: kit.OneOf(r, []int{53, 24, 11, 8})}
 		numbers := []float64{0, 1, -1, r.NormFloat64(), math.MaxFloat64, -math.MaxFloat64, 5e-324, 1e-40}[:1+r.IntN(8)]
 		for range table.Rows * table.Dim {
-			table.Values = append(table.Values, testkit.OneOf(r, numbers))
+			table.Values = append(table.Values, kit.OneOf(r, numbers))
 		}
-		report := testkit.Must(ropecheck.CheckAbsolute(table))
-		testkit.Must(json.Marshal(report))
+		report := kit.Must(ropecheck.CheckAbsolute(table))
+		kit.Must(json.Marshal(report))
 	}
 	for _, bad := range []ropecheck.AbsoluteTable{
 		{Rows: 0, Dim: 2}, {Rows: 1, Dim: 1, Values: []float64{0}}, {Rows: 2, Dim: 2, Values: make([]float64, 3)}, {Rows: math.MaxInt, Dim: math.MaxInt}, {Rows: 1, Dim: 2, Values: []float64{0, math.NaN()}},

@@ -13,13 +13,13 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/ropecheck"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
-func bf16(x float32) float32 { return testkit.Widen(testkit.Narrow[posenc.BFloat16](x)) }
+func bf16(x float32) float32 { return kit.Widen(kit.Narrow[posenc.BFloat16](x)) }
 
-func f16(x float32) float32 { return testkit.Widen(testkit.Narrow[posenc.Float16](x)) }
+func f16(x float32) float32 { return kit.Widen(kit.Narrow[posenc.Float16](x)) }
 
 // rounds is a rounding to a type in float64.
 func rounds(to func(float32) float32) func(x float64) float64 {
@@ -41,7 +41,7 @@ func checkArithmetic(model posenc.RotaryConfig, kind ropecheck.ElementType, name
 	e := newPort(l, kind, hows[slices.IndexFunc(hows, func(a arithmetic) bool { return a.name == name })])
 	e.positions = positions
 	change(e)
-	return testkit.Must(ropecheck.Check(e.data(3), candidates...))
+	return kit.Must(ropecheck.Check(e.data(3), candidates...))
 }
 
 // roundedPositions give tokens the rotation of other tokens: they are no rounding of a right rotation.
@@ -205,18 +205,18 @@ var frameworkLayouts = []posenc.Layout{posenc.HalfSplit, posenc.Interleaved, pos
 func (c *frameworkCase) data() (ropecheck.Data, posenc.RotaryConfig) {
 	n := len(c.Positions) * c.Heads * c.HeadDim
 	d := ropecheck.Data{Tokens: len(c.Positions), Heads: c.Heads, HeadDim: c.HeadDim, Type: c.Type, Positions: c.Positions}
-	d.Before = narrowed(testkit.GoldenInputs(0, n), c.Type)
+	d.Before = narrowed(kit.GoldenInputs(0, n), c.Type)
 	switch c.Type {
 	case ropecheck.Float16:
-		for _, x := range testkit.Hex[posenc.Float16](c.After...) {
-			d.After = append(d.After, testkit.Widen(x))
+		for _, x := range kit.Hex[posenc.Float16](c.After...) {
+			d.After = append(d.After, kit.Widen(x))
 		}
 	case ropecheck.BFloat16:
-		for _, x := range testkit.Hex[posenc.BFloat16](c.After...) {
-			d.After = append(d.After, testkit.Widen(x))
+		for _, x := range kit.Hex[posenc.BFloat16](c.After...) {
+			d.After = append(d.After, kit.Widen(x))
 		}
 	default:
-		d.After = testkit.Hex[float32](c.After...)
+		d.After = kit.Hex[float32](c.After...)
 	}
 	cfg := posenc.RotaryConfig{HeadDim: c.HeadDim, Layout: posenc.HalfSplit, Base: c.Base}
 	cfg.Layout = frameworkLayouts[slices.IndexFunc(frameworkLayouts, func(l posenc.Layout) bool { return l.String() == c.Layout })]
@@ -257,9 +257,9 @@ func TestFrameworks(t *testing.T) {
 		"ggml NEOX float16":   {[]ropecheck.Angles{ropecheck.RunningAngles}, "float32", "", 0.99, false, ""}, // products are equal in 16 bits
 	}
 	seen := 0
-	for _, path := range testkit.Must(filepath.Glob("testdata/*.json")) {
+	for _, path := range kit.Must(filepath.Glob("testdata/*.json")) {
 		var file struct{ Cases []frameworkCase }
-		testkit.ReadJSON(path, &file)
+		kit.ReadJSON(path, &file)
 		for _, c := range file.Cases {
 			seen++
 			t.Run(c.Name, func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestFrameworks(t *testing.T) {
 				if cfg.Layout == posenc.Interleaved {
 					other.Layout = posenc.HalfSplit
 				}
-				r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "right", Config: cfg}, ropecheck.Candidate{Name: "layout", Config: other}, ropecheck.Candidate{Name: "base", Config: longer}))
+				r := kit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "right", Config: cfg}, ropecheck.Candidate{Name: "layout", Config: other}, ropecheck.Candidate{Name: "base", Config: longer}))
 				verdict := ropecheck.Agrees
 				if slices.Contains(roundedPositions, w.angles[0]) {
 					verdict = ropecheck.Differs
@@ -292,8 +292,8 @@ func TestFrameworks(t *testing.T) {
 					t.Errorf("faults %v, want one: %v", r.Candidates[0].Faults, w.fault)
 				}
 				float32Steps := cfg
-				cfg.InvFreq = testkit.Must(frequency.Default(c.HeadDim, c.Base, frequency.Exact)).InvFreq
-				float32Steps.InvFreq = testkit.Must(frequency.Default(c.HeadDim, c.Base, frequency.Float32)).InvFreq
+				cfg.InvFreq = kit.Must(frequency.Default(c.HeadDim, c.Base, frequency.Exact)).InvFreq
+				float32Steps.InvFreq = kit.Must(frequency.Default(c.HeadDim, c.Base, frequency.Float32)).InvFreq
 				names := ropecheck.Engines(d, ropecheck.Rotation{Exact: cfg, Float32: float32Steps, Rule: modelconfig.Rule{Name: "default", Base: c.Base}})
 				if w.engines == "" && names != nil || w.engines != "" && !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, w.engines) }) {
 					t.Errorf("engines %q, want one of %q", names, w.engines)
@@ -348,7 +348,7 @@ func (c *cache) store(d *ropecheck.Data) {
 		switch c.format {
 		case "q8_0":
 			scale = largest(x) / 127
-			codes = binary.LittleEndian.AppendUint16(codes, uint16(testkit.Narrow[posenc.Float16](float32(scale))))
+			codes = binary.LittleEndian.AppendUint16(codes, uint16(kit.Narrow[posenc.Float16](float32(scale))))
 		case "int8":
 			scale = max(float64(float32(largest(x)/127)), 1e-6)
 		case "e4m3":
@@ -420,11 +420,11 @@ func TestStored(t *testing.T) {
 	for _, c := range caches() {
 		d := rotated(cfg, positionsOf(300), 8)
 		c.store(&d)
-		if r := testkit.Must(ropecheck.Check(d, candidate)); r.Candidates[0].Verdict != ropecheck.Agrees || r.Stored != c.format {
+		if r := kit.Must(ropecheck.Check(d, candidate)); r.Candidates[0].Verdict != ropecheck.Agrees || r.Stored != c.format {
 			t.Errorf("%+v: %v", c, r)
 		}
 		d.After[(201*8+5)*128+7] += 8
-		if r := testkit.Must(ropecheck.Check(d, candidate)); !strings.Contains(r.Candidates[0].Text, "Token 201, head 5: element 7 is ") {
+		if r := kit.Must(ropecheck.Check(d, candidate)); !strings.Contains(r.Candidates[0].Text, "Token 201, head 5: element 7 is ") {
 			t.Errorf("%+v: %v", c, r)
 		}
 
@@ -433,7 +433,7 @@ func TestStored(t *testing.T) {
 		d = e.data(3)
 		d.Type = ropecheck.Float32
 		c.store(&d)
-		r := testkit.Must(ropecheck.Check(d, candidate))
+		r := kit.Must(ropecheck.Check(d, candidate))
 		if r.Candidates[0].Verdict != ropecheck.Agrees || r.Type != ropecheck.BFloat16 || len(r.Candidates[0].Arithmetics) > 0 {
 			t.Errorf("%+v: %v", c, r)
 		}

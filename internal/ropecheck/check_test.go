@@ -16,15 +16,15 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/ropecheck"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig"
 	"github.com/go-posenc/posenc/multimodal"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { kit.Main(m) }
 
 func TestReceivers(t *testing.T) {
-	testkit.CheckReceivers(t, ropecheck.Report{}, ropecheck.AbsoluteReport{}, ropecheck.Hypothesis{}, ropecheck.ElementType(0), ropecheck.Format(""))
+	kit.CheckReceivers(t, ropecheck.Report{}, ropecheck.AbsoluteReport{}, ropecheck.Hypothesis{}, ropecheck.ElementType(0), ropecheck.Format(""))
 	if err := (*ropecheck.ElementType)(nil).UnmarshalText([]byte("float16")); !errors.Is(err, posenc.ErrConfig) {
 		t.Errorf("UnmarshalText of nil: %v", err)
 	}
@@ -106,7 +106,7 @@ func TestUnknownPositions(t *testing.T) {
 				d.Positions, d.Type, d.After = nil, kind, narrowed(d.After, kind)
 				other := tt.cfg
 				other.Base, other.InvFreq = 77777, nil
-				r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "other", Config: other}, ropecheck.Candidate{Name: "right", Config: tt.cfg}))
+				r := kit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "other", Config: other}, ropecheck.Candidate{Name: "right", Config: tt.cfg}))
 				h := r.Hypotheses[0]
 				known := len(tt.positions)
 				if tt.cfg.Axes != nil && kind == ropecheck.BFloat16 {
@@ -172,7 +172,7 @@ func TestUndecided(t *testing.T) {
 			for i, cfg := range tt.with {
 				candidates = append(candidates, ropecheck.Candidate{Name: fmt.Sprint(i), Config: cfg})
 			}
-			r := testkit.Must(ropecheck.Check(tt.data, candidates...))
+			r := kit.Must(ropecheck.Check(tt.data, candidates...))
 			for i, want := range tt.verdict {
 				if c := r.Candidates[i]; c.Verdict != want || want == ropecheck.Agrees && len(c.Faults) > 0 {
 					t.Errorf("candidate %d %s, want %s, faults %v", i, c.Verdict, want, c.Faults)
@@ -197,12 +197,12 @@ func TestUndecided(t *testing.T) {
 // TestWithoutCandidates checks what is said of rotations that nothing is known of: the other way, and
 // with a pair of zeros.
 func TestWithoutCandidates(t *testing.T) {
-	if text := testkit.Must(ropecheck.Check(rotated(inverse, positionsOf(8), 4))).String(); !strings.Contains(text, ", the other way") {
+	if text := kit.Must(ropecheck.Check(rotated(inverse, positionsOf(8), 4))).String(); !strings.Contains(text, ", the other way") {
 		t.Error(text)
 	}
 	d := rotated(llama3, positionsOf(24), 4)
 	withZeros(&d)
-	if r := testkit.Must(ropecheck.Check(d)); !slices.Contains(r.Hypotheses[0].Unknown, 5) || slices.Contains(r.Hypotheses[0].Unknown, 0) {
+	if r := kit.Must(ropecheck.Check(d)); !slices.Contains(r.Hypotheses[0].Unknown, 5) || slices.Contains(r.Hypotheses[0].Unknown, 0) {
 		t.Errorf("unknown are %v: %v", r.Hypotheses[0].Unknown, r)
 	}
 }
@@ -210,8 +210,8 @@ func TestWithoutCandidates(t *testing.T) {
 // TestJSON checks that a report marshals, with names.
 func TestJSON(t *testing.T) {
 	d := rotated(mrope, imagePositions(), 3)
-	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: mrope}))
-	text := string(testkit.Must(json.Marshal(r)))
+	r := kit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: mrope}))
+	text := string(kit.Must(json.Marshal(r)))
 	for _, part := range []string{`"layout":"HalfSplit"`, `"type":"float32"`, `"verdict":"agrees"`, `"angles":"exact"`, `"undecided":[`, `"axes":[0,`} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%s is not in %s", part, text)
@@ -322,7 +322,7 @@ func FuzzCheck(f *testing.F) {
 			}
 			return
 		}
-		if again := testkit.Must(ropecheck.Check(d, candidates...)); !reflect.DeepEqual(again, report) {
+		if again := kit.Must(ropecheck.Check(d, candidates...)); !reflect.DeepEqual(again, report) {
 			t.Fatalf("%v and %v", report, again)
 		}
 		if _, err := json.Marshal(report); err != nil || len(report.Hypotheses) == 0 || len(report.Candidates) != len(candidates) {
@@ -373,7 +373,7 @@ func TestLargeData(t *testing.T) {
 			d := rotated(llama, positions, heads)
 			tt.change(&d)
 			d.Type, d.After = tt.kind, narrowed(d.After, tt.kind)
-			r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: tt.cfg}))
+			r := kit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: tt.cfg}))
 			c := r.Candidates[0]
 			if agrees := c.Verdict == ropecheck.Agrees; agrees != (tt.text == "") || !strings.Contains(c.Text, tt.text) {
 				t.Errorf("%s, want %q", r, tt.text)
@@ -394,7 +394,7 @@ func TestZeroTokens(t *testing.T) {
 			if zero[0] == zero[1] {
 				want = fmt.Sprintf("Token %d: all elements are zero.", zero[0])
 			}
-			r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: llama}))
+			r := kit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: llama}))
 			if c := r.Candidates[0]; c.Verdict != ropecheck.Differs || !strings.Contains(c.Text, want) || strings.Contains(r.String(), "scale of its own") {
 				t.Errorf("%v: want %q: %v", kind, want, r)
 			}
@@ -403,7 +403,7 @@ func TestZeroTokens(t *testing.T) {
 	// With another fault beside it.
 	d := rotated(llama, positions, 4)
 	clear(d.After[8*4*llama.HeadDim:])
-	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: changed(llama, func(c *posenc.RotaryConfig) { c.Base = 10000 })}))
+	r := kit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: changed(llama, func(c *posenc.RotaryConfig) { c.Base = 10000 })}))
 	if c := r.Candidates[0]; c.Verdict != ropecheck.Differs || !strings.Contains(c.Text, "Tokens 8 to 21: all elements are zero.") || !strings.Contains(c.Text, "base 500000") {
 		t.Errorf("with another base: %v", r)
 	}
@@ -411,7 +411,7 @@ func TestZeroTokens(t *testing.T) {
 	d = rotated(llama, positions, 4)
 	clear(d.Before[20*4*llama.HeadDim:])
 	clear(d.After[20*4*llama.HeadDim:])
-	if r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: llama})); r.Candidates[0].Verdict != ropecheck.Agrees || !strings.Contains(r.String(), "Tokens 20 to 21 are zero before and after the rotation.") {
+	if r := kit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: llama})); r.Candidates[0].Verdict != ropecheck.Agrees || !strings.Contains(r.String(), "Tokens 20 to 21 are zero before and after the rotation.") {
 		t.Errorf("with padding: %v", r)
 	}
 }
@@ -420,7 +420,7 @@ func TestZeroTokens(t *testing.T) {
 func TestPaddingToken(t *testing.T) {
 	d := rotated(llama, positionsOf(12), 4)
 	clear(d.Before[5*4*64:][:4*64])
-	report := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "llama", Config: llama}))
+	report := kit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "llama", Config: llama}))
 	if got := report.Candidates[0]; got.Verdict != ropecheck.Differs || !strings.Contains(got.Text, "oken 5") {
 		t.Errorf("%s: %s", got.Verdict, got.Text)
 	}
@@ -442,7 +442,7 @@ func BenchmarkCheck(b *testing.B) {
 	}{{"right", cfg}, {"wrong", other}} {
 		b.Run(bb.name, func(b *testing.B) {
 			for b.Loop() {
-				testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: bb.cfg}))
+				kit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: bb.cfg}))
 			}
 		})
 	}
@@ -456,12 +456,12 @@ func kindsOf(t *testing.T) map[string][]ropecheck.Candidate {
 			Needs map[string]any `json:"needs"`
 		} `json:"types"`
 	}
-	testkit.ReadJSON("../../modelconfig/testdata/transformers/survey.json.gz", &survey)
+	kit.ReadJSON("../../modelconfig/testdata/transformers/survey.json.gz", &survey)
 	kinds := map[string][]ropecheck.Candidate{}
 	for name, entry := range survey.Types {
 		document := map[string]any{"model_type": name}
 		maps.Copy(document, entry.Needs)
-		config := testkit.Must(json.Marshal(document))
+		config := kit.Must(json.Marshal(document))
 		m, err := modelconfig.HuggingFace(config)
 		if err != nil {
 			if m, err = modelconfig.HuggingFaceVision(config); err != nil {
@@ -474,7 +474,7 @@ func kindsOf(t *testing.T) map[string][]ropecheck.Candidate {
 				options.FrequencyFactors = slices.Repeat([]float64{1.1}, layer.Rule.Pairs)
 			}
 		}
-		rope := testkit.Must(m.Rope(options))
+		rope := kit.Must(m.Rope(options))
 		add := func(kind string, r *posenc.Rotary) {
 			if r != nil && !slices.ContainsFunc(kinds[name], func(c ropecheck.Candidate) bool { return c.Name == kind }) {
 				kinds[name] = append(kinds[name], ropecheck.Candidate{Name: kind, Config: r.Config()})
@@ -529,7 +529,7 @@ func TestFamilies(t *testing.T) {
 						candidates = append(candidates, other)
 					}
 				}
-				r := testkit.Must(ropecheck.Check(d, candidates...))
+				r := kit.Must(ropecheck.Check(d, candidates...))
 				for i, c := range candidates {
 					agrees := r.Candidates[i].Verdict == ropecheck.Agrees
 					if c.Name == kind.Name && (!agrees || len(r.Candidates[i].Faults) > 0 || r.Candidates[i].Arithmetics[0].Equal != 1) {
@@ -542,7 +542,7 @@ func TestFamilies(t *testing.T) {
 				if t.Failed() {
 					t.Fatal(r)
 				}
-				r = testkit.Must(ropecheck.Check(d))
+				r = kit.Must(ropecheck.Check(d))
 				h, dim := r.Hypotheses[0], cmp.Or(cfg.RotaryDim, cfg.HeadDim)
 				still := 0 // pairs at the end that do not rotate
 				for still < len(cfg.InvFreq) && cfg.InvFreq[len(cfg.InvFreq)-1-still] == 0 {
@@ -616,7 +616,7 @@ func random(seed uint64, n int) []float32 {
 
 // rotateBy rotates rows in place.
 func rotateBy(x []float32, cfg posenc.RotaryConfig, positions []int32, heads int) {
-	r := testkit.Must(posenc.NewRotary(cfg))
+	r := kit.Must(posenc.NewRotary(cfg))
 	if err := posenc.Rotate(r.AtAxes(positions), posenc.View[float32]{Data: x, Heads: heads}); err != nil {
 		panic(err)
 	}
@@ -637,7 +637,7 @@ var (
 	gptj   = posenc.RotaryConfig{HeadDim: 96, RotaryDim: 32, Layout: posenc.Interleaved}
 	llama3 = ladder(frequency.Llama3(64, 500000, frequency.Llama3Parameters{Factor: 8, LowFreqFactor: 1, HighFreqFactor: 4, OriginalMaxPositions: 8192}, frequency.Exact))
 	xpos   = posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 500000, XPos: &posenc.XPos{ScaleBase: 512}}
-	mrope  = posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1e6, Axes: testkit.Must(frequency.Sections(8, 12, 12))}
+	mrope  = posenc.RotaryConfig{HeadDim: 64, Layout: posenc.HalfSplit, Base: 1e6, Axes: kit.Must(frequency.Sections(8, 12, 12))}
 )
 
 // inverse is llama the other way.
@@ -648,7 +648,7 @@ var inverse = changed(ladder(frequency.Default(64, 500000, frequency.Exact)), fu
 })
 
 func ladder(l frequency.Ladder, err error) posenc.RotaryConfig {
-	testkit.Must(l, err)
+	kit.Must(l, err)
 	return posenc.RotaryConfig{HeadDim: 2 * len(l.InvFreq), Layout: posenc.HalfSplit, InvFreq: l.InvFreq, AttentionFactor: l.AttentionFactor}
 }
 
@@ -656,7 +656,7 @@ func ladder(l frequency.Ladder, err error) posenc.RotaryConfig {
 func imagePositions() []int32 {
 	positions := make([]int32, 3*28)
 	runs := []multimodal.Run{{Tokens: 4}, {Kind: multimodal.Image, Tokens: 20, Grid: multimodal.Grid{T: 1, H: 4, W: 5}}, {Tokens: 4}}
-	testkit.Must(multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 1}.Positions(positions, runs))
+	kit.Must(multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 1}.Positions(positions, runs))
 	return positions
 }
 
@@ -669,7 +669,7 @@ func changed(cfg posenc.RotaryConfig, change func(cfg *posenc.RotaryConfig)) pos
 func aspects(list ...ropecheck.Aspect) []ropecheck.Aspect { return list }
 
 // tried reports whether subtest i runs.
-func tried(i int) bool { return testkit.Sampled(i, 6) }
+func tried(i int) bool { return kit.Sampled(i, 6) }
 
 // narrowed rounds to a type.
 func narrowed(x []float32, kind ropecheck.ElementType) []float32 {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
@@ -38,7 +38,7 @@ type engineVectors struct {
 }
 
 func readEngines() (v engineVectors) {
-	testkit.ReadJSON("testdata/engines.json", &v)
+	kit.ReadJSON("testdata/engines.json", &v)
 	return v
 }
 
@@ -54,13 +54,13 @@ func TestEngineFunctions(t *testing.T) {
 		angle := func(i int) float32 {
 			return float32(math.Ldexp(float64(uint64(i)*2654435761&0xffffff), i%24-27))
 		}
-		wantCos, wantSin := testkit.Hex[float32](f.Cos), testkit.Hex[float32](f.Sin)
+		wantCos, wantSin := kit.Hex[float32](f.Cos), kit.Hex[float32](f.Sin)
 		for i := range wantCos {
 			if cos, sin := cosSin(angle(i)); cos != wantCos[i] || sin != wantSin[i] {
 				t.Fatalf("%s %s: cosine and sine of %v are %v and %v, want %v and %v", f.Name, f.Version, angle(i), cos, sin, wantCos[i], wantSin[i])
 			}
 		}
-		if !testkit.AllRounds() {
+		if !kit.AllRounds() {
 			f.Blocks = f.Blocks[:1]
 		}
 		for block, want := range f.Blocks {
@@ -104,19 +104,19 @@ func TestEngines(t *testing.T) {
 		if c.Layout == "Interleaved" {
 			layout = posenc.Interleaved
 		}
-		ladder, rule := testkit.Must(frequency.Default(c.HeadDim, c.Base, frequency.Exact)), modelconfig.Rule{Name: "default", Base: c.Base}
+		ladder, rule := kit.Must(frequency.Default(c.HeadDim, c.Base, frequency.Exact)), modelconfig.Rule{Name: "default", Base: c.Base}
 		if c.Factor != 0 {
 			p := frequency.YaRNParameters{Factor: c.Factor, OriginalMaxPositions: 8192}
-			ladder, rule = testkit.Must(frequency.YaRN(c.HeadDim, c.Base, p, frequency.Exact)), modelconfig.Rule{Name: "yarn", Base: c.Base, Parameters: p}
+			ladder, rule = kit.Must(frequency.YaRN(c.HeadDim, c.Base, p, frequency.Exact)), modelconfig.Rule{Name: "yarn", Base: c.Base, Parameters: p}
 		}
 		if c.Divisors != nil {
-			ladder = testkit.Must(frequency.Factors(c.HeadDim, c.Base, c.Divisors, frequency.Exact))
+			ladder = kit.Must(frequency.Factors(c.HeadDim, c.Base, c.Divisors, frequency.Exact))
 			rule = modelconfig.Rule{Name: "factors", Base: c.Base, Parameters: c.Divisors}
 		}
 		config := posenc.RotaryConfig{HeadDim: c.HeadDim, Layout: layout, InvFreq: ladder.InvFreq, AttentionFactor: ladder.AttentionFactor}
 		r := Rotation{Exact: config, Float32: config, Rule: rule}
-		data := Data{Tokens: len(c.Positions), Heads: c.Heads, HeadDim: c.HeadDim, Positions: c.Positions, After: testkit.Hex[float32](c.After...)}
-		data.Before = testkit.GoldenInputs(0, len(data.After))
+		data := Data{Tokens: len(c.Positions), Heads: c.Heads, HeadDim: c.HeadDim, Positions: c.Positions, After: kit.Hex[float32](c.After...)}
+		data.Before = kit.GoldenInputs(0, len(data.After))
 		if got := Engines(data, r); !slices.Equal(got, []string{c.Name}) {
 			t.Errorf("%s, %s: named %q", c.Name, c.Layout, got)
 		}
@@ -126,7 +126,7 @@ func TestEngines(t *testing.T) {
 		}
 		// posenc rounds correctly: no engine has its bits.
 		data.After = slices.Clone(data.Before)
-		testkit.NoError(t, posenc.Rotate(testkit.Must(posenc.NewRotary(config)).AtAxes(c.Positions), posenc.View[float32]{Data: data.After, Heads: c.Heads}))
+		kit.NoError(t, posenc.Rotate(kit.Must(posenc.NewRotary(config)).AtAxes(c.Positions), posenc.View[float32]{Data: data.After, Heads: c.Heads}))
 		if got := Engines(data, r); got != nil {
 			t.Errorf("of posenc: named %q", got)
 		}
@@ -137,11 +137,11 @@ func TestEngines(t *testing.T) {
 // far from position 0. That is the same rotation.
 func TestInexactEngine(t *testing.T) {
 	const dim, heads, tokens = 64, 4, 8
-	exact := testkit.Must(frequency.Default(dim, 1e4, frequency.Exact))
+	exact := kit.Must(frequency.Default(dim, 1e4, frequency.Exact))
 	config := posenc.RotaryConfig{HeadDim: dim, Layout: posenc.HalfSplit, InvFreq: exact.InvFreq}
 	r := Rotation{Name: "model", Exact: config, Float32: config, Rule: modelconfig.Rule{Name: "default", Base: 1e4}}
 	for _, first := range []int32{0, 1000, 10000, 60001, 100000} {
-		data := Data{Tokens: tokens, Heads: heads, HeadDim: dim, Before: testkit.GoldenInputs(0, tokens*heads*dim)}
+		data := Data{Tokens: tokens, Heads: heads, HeadDim: dim, Before: kit.GoldenInputs(0, tokens*heads*dim)}
 		data.After = make([]float32, len(data.Before))
 		write, _ := tinygradAngles(ladderOf(&config, r.Rule))
 		angles := make([]float32, dim/2)
@@ -157,7 +157,7 @@ func TestInexactEngine(t *testing.T) {
 			}
 		}
 		report, _, err := CheckModel(data, r)
-		testkit.NoError(t, err)
+		kit.NoError(t, err)
 		if c := report.Candidates[0]; c.Verdict != Agrees || len(c.Faults) > 0 {
 			t.Errorf("from position %d: %s: %s", first, c.Verdict, c.Text)
 		}

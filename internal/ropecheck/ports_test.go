@@ -8,7 +8,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/ropecheck"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
@@ -371,7 +371,7 @@ func (l *layer) rotation() ropecheck.Rotation {
 		ladder = ruled(&out, frequency.Proportional, frequency.ProportionalParameters{PartialRotaryFactor: r.factor, Factor: 1}, nil)
 	}
 	config := func(rounding frequency.Rounding) posenc.RotaryConfig {
-		made := testkit.Must(ladder(rounding))
+		made := kit.Must(ladder(rounding))
 		c := posenc.RotaryConfig{
 			HeadDim: l.headDim, RotaryDim: dim, Offset: l.offset, Layout: l.layout, InvFreq: made.InvFreq, AttentionFactor: made.AttentionFactor,
 			Rounding: rounding, Axes: l.axes, XPos: l.xpos,

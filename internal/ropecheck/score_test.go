@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/ropecheck"
+	"github.com/go-posenc/posenc/internal/test/exhaustive"
 )
 
 // outcome is what a check said of a planted fault, or of a right engine.

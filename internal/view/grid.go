@@ -256,6 +256,9 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 	case unevenSequences:
 		return fail(argument.ErrShape, "SequenceTokens", v.SequenceTokens, "a divisor of the number of tokens, %d", g.Tokens)
 	case otherTokens:
+		if _, records := any(*new(T)).(byte); records {
+			return fail(argument.ErrLength, "Tokens", v.Tokens, "%s, which hold the tokens of the call", argument.Count(g.Sequences*g.Tokens, "record"))
+		}
 		return fail(argument.ErrLength, "Tokens", v.Tokens, "%d as in the call", g.Sequences*g.Tokens)
 	case uncountable:
 		return fail(argument.ErrLength, "Data", length, "fewer tokens or heads, or smaller strides: an int cannot count the elements for %s of %s %s", tokens, shape, strides)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -24,13 +24,13 @@ func spots(v *view.View[float32], start, tokens, dim int) (touched map[int]bool,
 	for t := range tokens {
 		for h := range v.Heads {
 			for i := range dim {
-				element := start + testkit.RowAt(&p, t, h, dim) + i
+				element := start + kit.RowAt(&p, t, h, dim) + i
 				unique = unique && !touched[element]
 				touched[element] = true
 			}
 		}
 	}
-	return touched, start + testkit.ReachOf(&p, tokens, dim), unique
+	return touched, start + kit.ReachOf(&p, tokens, dim), unique
 }
 
 func share(a, b map[int]bool) bool {
@@ -54,7 +54,7 @@ func randomSize(r *rand.Rand, sequences bool) (tokens, dim int) {
 // randomView returns one of that size, whose rows often nearly touch or overlap.
 func randomView(r *rand.Rand, tokens, dim int, sequences bool) view.View[float32] {
 	for {
-		v := testkit.RandomShape[float32](r, tokens, 1+r.IntN(4), dim, testkit.MayOverlap)
+		v := kit.RandomShape[float32](r, tokens, 1+r.IntN(4), dim, kit.MayOverlap)
 		if (v.SequenceStride > 0) == sequences {
 			return view.View[float32](v)
 		}
@@ -67,8 +67,8 @@ func randomView(r *rand.Rand, tokens, dim int, sequences bool) view.View[float32
 func eachKind(t *testing.T, rounds int, try func(t *testing.T, r *rand.Rand, sequences bool) (tried, overlap bool)) {
 	for name, sequences := range map[string]bool{"tokens": false, "sequences": true} {
 		t.Run(name, func(t *testing.T) {
-			r := testkit.NewRand(10)
-			overlapping, n := 0, testkit.Rounds(rounds)
+			r := kit.NewRand(10)
+			overlapping, n := 0, kit.Rounds(rounds)
 			for i := 0; i < n; {
 				tried, overlap := try(t, r, sequences)
 				if tried {
@@ -98,7 +98,7 @@ func TestRowsOverlap(t *testing.T) {
 			v.Data = memory[:length]
 			var g view.Grid
 			shape := posenc.View[float32](v)
-			allowed := testkit.Allowed(&shape, tokens, dim, length)
+			allowed := kit.Allowed(&shape, tokens, dim, length)
 			p := v.Grid(&g, tokens, dim)
 			if (p == view.None) != allowed || !allowed && unique && !errors.Is(v.Error(p, "", "", &g), argument.ErrLength) {
 				v.Data = nil
@@ -186,7 +186,7 @@ func TestViewsOverlapManyHeads(t *testing.T) {
 
 // Room is the most tokens that First accepts, and the only number that Grid does.
 func TestRoom(t *testing.T) {
-	r := testkit.NewRand(13)
+	r := kit.NewRand(13)
 	memory := make([]float32, 400)
 	overlapping, rooms := 0, map[bool]int{}
 	try := func(v view.View[float32], dim int) {
@@ -215,7 +215,7 @@ func TestRoom(t *testing.T) {
 		}
 	}
 	try(view.View[float32]{Data: memory[:40], Heads: 1, TokenStride: 8, SequenceTokens: 2, SequenceStride: 4}, 4)
-	for i := range testkit.Rounds(20000) {
+	for i := range kit.Rounds(20000) {
 		sequences := i%2 == 0
 		tokens, dim := randomSize(r, sequences)
 		v := randomView(r, tokens, dim, sequences)

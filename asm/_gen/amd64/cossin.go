@@ -472,7 +472,7 @@ func cosSinExact(e *emitter) {
 		return e.turns(t, in)
 	}, func(rows []*row, v *vectors) (cos, sin []reg.VecVirtual) {
 		// Of cosines and sines that are not swapped yet, which they are above pi/4 alone: there
-		// the bound of the sine is 0.78 of the other, and proof/cossin.g has that.
+		// the bound of the sine is 0.78 of the other, and generic/proof/cossin.g has that.
 		test := func() {
 			z.test(v.c, v.s, func(j int) operand.Op {
 				e.Comment("the error of a sine is in proportion to angles below 1")

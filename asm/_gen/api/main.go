@@ -51,7 +51,7 @@ func main() {
 		if !promised {
 			continue
 		}
-		file := "api/" + name + ".txt"
+		file := "testdata/api/" + name + ".txt"
 		text, err := os.ReadFile(filepath.Join(root, file))
 		differences := unnamed(strings.Split(string(text), "\n"), lines, changes)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -113,7 +113,7 @@ func run(root string, patterns []string, every int) error {
 	reasons, found := equivalent(), map[string]bool{}
 	var failures []string
 	for _, p := range packages {
-		if strings.Contains(p.ImportPath, "/internal/testkit") || strings.Contains(p.ImportPath, "/internal/exhaustive") || strings.Contains(p.ImportPath, "/internal/measure") || strings.Contains(p.ImportPath, "/internal/llama") {
+		if strings.Contains(p.ImportPath, "/internal/test/kit") || strings.Contains(p.ImportPath, "/internal/test/exhaustive") || strings.Contains(p.ImportPath, "/internal/test/measure") || strings.Contains(p.ImportPath, "/internal/test/speed") {
 			continue // tests themselves, and what an example measures
 		}
 		var tested []goPackage

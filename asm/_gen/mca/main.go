@@ -69,7 +69,7 @@ func main() {
 	}
 	goarch := os.Args[1]
 	to := targets[goarch]
-	files, bounds := must(filepath.Glob("../*_"+goarch+".s")), must(filepath.Glob("../bound/*_"+goarch+".s"))
+	files, bounds := must(filepath.Glob("../*_"+goarch+".s")), must(filepath.Glob("../../internal/test/bound/*_"+goarch+".s"))
 	fmt.Printf("| kernel, loop | elements per iteration | %s |\n|---|---|%s\n", strings.Join(to.cpus, " | "), strings.Repeat("---|", len(to.cpus)))
 	for _, file := range append(files, bounds...) {
 		code := disassemble(file, goarch)

@@ -22,7 +22,7 @@ var (
 	rotateQuantizeTests = tests{names: "TestOperations|TestLargestOfHeads", operations: "RotateQuantize.*"}
 	affineTests         = tests{names: registryTests, operations: "Range.*|AffineScales.*|QuantizeAffine.*|DequantizeAffine.*|PackNibbles.*|UnpackNibbles.*"}
 	hadamardTests       = tests{names: registryTests, operations: "Hadamard.*"}
-	proofTests          = tests{names: "TestConstants", packages: "./proof"}
+	proofTests          = tests{names: "TestConstants", packages: "./generic/proof"}
 	assemblyText        = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared|TestReservedRegisters", packages: ".", module: "asm/_gen"}
 )
 

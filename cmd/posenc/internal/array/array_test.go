@@ -16,7 +16,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/input"
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 )
 
 // TestRead reads what testdata/make.py wrote.
@@ -25,7 +25,7 @@ func TestRead(t *testing.T) {
 		"stored.npz": 19, "deflated.npz": 19, "float32.npy": 1, "version2.npy": 1, "version3.npy": 1, "numpy.safetensors": 12, "torch.safetensors": 5, "unread.safetensors": 3,
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := testkit.Must(ReadFile(filepath.Join("testdata", name)))
+			f := kit.Must(ReadFile(filepath.Join("testdata", name)))
 			if len(f.Arrays) != arrays {
 				t.Errorf("%d arrays, want %d", len(f.Arrays), arrays)
 			}
@@ -82,8 +82,8 @@ func sample() *File {
 	for i := range 24 {
 		v := float32(i)/8 - 1
 		x32, x64, positions = append(x32, v), append(x64, float64(v)), append(positions, int64(i-3))
-		bf16 = append(bf16, testkit.Narrow[posenc.BFloat16](v))
-		f16 = append(f16, testkit.Narrow[posenc.Float16](v))
+		bf16 = append(bf16, kit.Narrow[posenc.BFloat16](v))
+		f16 = append(f16, kit.Narrow[posenc.Float16](v))
 	}
 	return &File{
 		Arrays: []Array{
@@ -103,15 +103,15 @@ func sample() *File {
 func TestWrite(t *testing.T) {
 	for _, name := range []string{"written.npz", "written.safetensors"} {
 		path := filepath.Join(t.TempDir(), name)
-		testkit.NoError(t, WriteFile(path, sample()))
-		got, stored := testkit.ReadGolden(path), filepath.Join("testdata", name)
-		if *testkit.Update {
-			testkit.NoError(t, os.WriteFile(stored, got, 0o666))
+		kit.NoError(t, WriteFile(path, sample()))
+		got, stored := kit.ReadGolden(path), filepath.Join("testdata", name)
+		if *kit.Update {
+			kit.NoError(t, os.WriteFile(stored, got, 0o666))
 		}
-		if !bytes.Equal(got, testkit.ReadGolden(stored)) {
+		if !bytes.Equal(got, kit.ReadGolden(stored)) {
 			t.Errorf("%s has other bytes", name)
 		}
-		back := testkit.Must(ReadFile(path))
+		back := kit.Must(ReadFile(path))
 		if !reflect.DeepEqual(back.Texts, sample().Texts) {
 			t.Errorf("%s: texts %v", name, back.Texts)
 		}
@@ -129,23 +129,23 @@ func TestWriteFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "written")
 	f := sample()
 	f.Arrays = append(f.Arrays, Array{Name: "beginning", Shape: []int{3}, Values: []int64{-3, -2, -1}})
-	testkit.NoError(t, WriteFile(folder, f))
-	if readme := string(testkit.ReadGolden(folder + "/README.txt")); readme != f.Texts["README"] {
+	kit.NoError(t, WriteFile(folder, f))
+	if readme := string(kit.ReadGolden(folder + "/README.txt")); readme != f.Texts["README"] {
 		t.Errorf("README %q", readme)
 	}
-	data, firsts := testkit.ReadGolden(folder+"/data.bin"), map[string]int{}
-	lines := strings.Split(strings.TrimSpace(string(testkit.ReadGolden(folder+"/index.txt"))), "\n")
+	data, firsts := kit.ReadGolden(folder+"/data.bin"), map[string]int{}
+	lines := strings.Split(strings.TrimSpace(string(kit.ReadGolden(folder+"/index.txt"))), "\n")
 	if lines[0] != "posenc-vectors 1" || len(lines) != len(f.Arrays)+1 {
 		t.Fatalf("index %q", lines)
 	}
 	for i, line := range lines[1:] {
 		var name, kind string
 		var first, count int
-		testkit.Must(fmt.Sscan(line, &name, &kind, &first, &count))
+		kit.Must(fmt.Sscan(line, &name, &kind, &first, &count))
 		firsts[name] = first
 		a := f.Arrays[i]
 		var want bytes.Buffer
-		testkit.NoError(t, binary.Write(&want, binary.LittleEndian, a.Values))
+		kit.NoError(t, binary.Write(&want, binary.LittleEndian, a.Values))
 		if name != a.Name || count != reflect.ValueOf(a.Values).Len() || first%8 != 0 || !bytes.HasPrefix(data[first:], want.Bytes()) {
 			t.Errorf("%s: %d elements at %d have other bytes", name, count, first)
 		}
@@ -192,7 +192,7 @@ func safeFile(header string, data int) []byte {
 }
 
 func TestHostile(t *testing.T) {
-	pt := testkit.ReadGolden("testdata/torch.pt")
+	pt := kit.ReadGolden("testdata/torch.pt")
 	header := func(descr, shape string) string {
 		return "{'descr': " + descr + ", 'fortran_order': False, 'shape': " + shape + ", }\n"
 	}
@@ -247,9 +247,9 @@ func TestHostile(t *testing.T) {
 		{"no member", []byte("PK\x05\x06" + strings.Repeat("\x00", 18)), "without members"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			before := testkit.AllocatedBytes()
+			before := kit.AllocatedBytes()
 			_, err := Read(bytes.NewReader(test.file), int64(len(test.file)))
-			used := testkit.AllocatedBytes() - before
+			used := kit.AllocatedBytes() - before
 			if err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 1000 {
 				t.Errorf("error %.1000v, want %q", err, test.want)
 			}
@@ -283,21 +283,21 @@ func TestPipes(t *testing.T) {
 				t.Errorf("%s: no error of its first %d bytes", name, n)
 			}
 		}
-		if before := testkit.AllocatedBytes(); name != "testdata/torch.pt" {
+		if before := kit.AllocatedBytes(); name != "testdata/torch.pt" {
 			if _, err := Read(&endless{file}, input.Unknown); err == nil {
 				t.Errorf("%s: no error where zeros follow without an end", name)
 			}
-			if used := testkit.AllocatedBytes() - before; used > 1<<20+20*uint64(len(file)) {
+			if used := kit.AllocatedBytes() - before; used > 1<<20+20*uint64(len(file)) {
 				t.Errorf("%s: %d bytes of memory where zeros follow without an end", name, used)
 			}
 		}
 	}
 	for _, start := range []string{"", npyMagic, "PK\x03\x04", "\x40\x00\x00\x00\x00\x00\x00\x00{"} {
-		before := testkit.AllocatedBytes()
+		before := kit.AllocatedBytes()
 		if _, err := Read(&endless{[]byte(start)}, input.Unknown); err == nil {
 			t.Errorf("%q and zeros: no error", start)
 		}
-		if used := testkit.AllocatedBytes() - before; used > 1<<20 {
+		if used := kit.AllocatedBytes() - before; used > 1<<20 {
 			t.Errorf("%q and zeros: %d bytes of memory", start, used)
 		}
 	}
@@ -324,9 +324,9 @@ func twice(t *testing.T) []byte {
 		if err == nil {
 			_, err = member.Write(npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }\n", 4))
 		}
-		testkit.NoError(t, err)
+		kit.NoError(t, err)
 	}
-	testkit.NoError(t, w.Close())
+	kit.NoError(t, w.Close())
 	return b.Bytes()
 }
 
@@ -344,7 +344,7 @@ func bomb(t *testing.T, sizes ...int) []byte {
 			t.Fatal(err)
 		}
 	}
-	testkit.NoError(t, w.Close())
+	kit.NoError(t, w.Close())
 	return b.Bytes()
 }
 
@@ -373,8 +373,8 @@ func TestTruncated(t *testing.T) {
 
 func files() map[string][]byte {
 	all := make(map[string][]byte)
-	for _, path := range append(testkit.Must(filepath.Glob("testdata/*.[ns]*")), "testdata/torch.pt") {
-		all[path] = testkit.ReadGolden(path)
+	for _, path := range append(kit.Must(filepath.Glob("testdata/*.[ns]*")), "testdata/torch.pt") {
+		all[path] = kit.ReadGolden(path)
 	}
 	return all
 }
@@ -411,9 +411,9 @@ func FuzzRead(f *testing.F) {
 		f.Add(file)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		before := testkit.AllocatedBytes()
+		before := kit.AllocatedBytes()
 		file, err := Read(bytes.NewReader(data), int64(len(data)))
-		if used := testkit.AllocatedBytes() - before; used > mostMemory(len(data)) {
+		if used := kit.AllocatedBytes() - before; used > mostMemory(len(data)) {
 			t.Errorf("%d bytes of memory for a file of %d", used, len(data))
 		}
 		if err != nil {
@@ -432,15 +432,15 @@ func FuzzRead(f *testing.F) {
 // An archive that was written to a pipe has the sizes of its members behind them: it is read up to a bound.
 func TestUnsizedPipe(t *testing.T) {
 	file := bomb(t, 1000, 70_000)
-	want := testkit.Must(Read(bytes.NewReader(file), int64(len(file))))
+	want := kit.Must(Read(bytes.NewReader(file), int64(len(file))))
 	if got, err := Read(bytes.NewReader(file), input.Unknown); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("error %v", err)
 	}
-	before := testkit.AllocatedBytes()
+	before := kit.AllocatedBytes()
 	if _, err := Read(&endless{file}, input.Unknown); err == nil || !strings.Contains(err.Error(), "without the sizes of its members") {
 		t.Errorf("error %v", err)
 	}
-	if used := testkit.AllocatedBytes() - before; used > 4*mostUnsized {
+	if used := kit.AllocatedBytes() - before; used > 4*mostUnsized {
 		t.Errorf("%d bytes of memory", used)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -30,13 +30,13 @@ func sample(curves int) []Chart {
 func written(t *testing.T, name string, charts []Chart) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	testkit.NoError(t, WritePicture(path, charts))
-	return testkit.ReadGolden(path)
+	kit.NoError(t, WritePicture(path, charts))
+	return kit.ReadGolden(path)
 }
 
 func TestPNG(t *testing.T) {
 	for _, curves := range []int{1, 3, MaxCurves} {
-		img := testkit.Must(png.Decode(bytes.NewReader(written(t, "p.png", sample(curves)))))
+		img := kit.Must(png.Decode(bytes.NewReader(written(t, "p.png", sample(curves)))))
 		count := make(map[color.Color]int)
 		bounds := img.Bounds()
 		for y := range bounds.Dy() {

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/test/kit"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
 // files are those that the package gguf of Python wrote, without parts of one.
-var files = slices.DeleteFunc(testkit.Must(filepath.Glob("../../testdata/gguf/*.gguf")), func(path string) bool {
+var files = slices.DeleteFunc(kit.Must(filepath.Glob("../../testdata/gguf/*.gguf")), func(path string) bool {
 	return strings.Contains(path, "-of-")
 })
 
@@ -28,8 +28,8 @@ func readBytes(data []byte) (map[string]any, map[string][]float32, error) {
 // byte orders.
 func TestRead(t *testing.T) {
 	for _, name := range []string{"Llama-3.1-8B", "big-endian"} {
-		keys, tensors, err := readBytes(testkit.ReadGolden("../../testdata/gguf/" + name + ".gguf"))
-		testkit.NoError(t, err)
+		keys, tensors, err := readBytes(kit.ReadGolden("../../testdata/gguf/" + name + ".gguf"))
+		kit.NoError(t, err)
 		for key, want := range map[string]any{
 			"general.architecture": "llama", "general.name": name, "llama.block_count": uint32(32), "llama.context_length": uint32(131072),
 			"llama.embedding_length": uint32(4096), "llama.attention.head_count": uint32(32), "llama.rope.freq_base": float32(500000), "llama.rope.dimension_count": uint32(128),
@@ -50,20 +50,20 @@ func TestRead(t *testing.T) {
 			}
 		}
 	}
-	_, tensors, err := readBytes(testkit.ReadGolden("../../testdata/gguf/Phi-3-mini-128k-instruct.gguf"))
-	testkit.NoError(t, err)
+	_, tensors, err := readBytes(kit.ReadGolden("../../testdata/gguf/Phi-3-mini-128k-instruct.gguf"))
+	kit.NoError(t, err)
 	var config struct {
 		Scaling struct {
 			Short []float32 `json:"short_factor"`
 			Long  []float32 `json:"long_factor"`
 		} `json:"rope_scaling"`
 	}
-	testkit.NoError(t, json.Unmarshal(testkit.ReadGolden("../../../../modelconfig/testdata/transformers/configs/Phi-3-mini-128k-instruct.json"), &config))
+	kit.NoError(t, json.Unmarshal(kit.ReadGolden("../../../../modelconfig/testdata/transformers/configs/Phi-3-mini-128k-instruct.json"), &config))
 	short, long := tensors["rope_factors_short.weight"], tensors["rope_factors_long.weight"]
 	if len(short) != 48 || !slices.Equal(short, config.Scaling.Short) || !slices.Equal(long, config.Scaling.Long) {
 		t.Errorf("factors %v and %v", short, long)
 	}
-	keys, _, err := readBytes(testkit.ReadGolden("../../testdata/gguf/Qwen2.5-VL-7B-Instruct.gguf"))
+	keys, _, err := readBytes(kit.ReadGolden("../../testdata/gguf/Qwen2.5-VL-7B-Instruct.gguf"))
 	if sections, _ := keys["qwen2vl.rope.dimension_sections"].([]any); err != nil || !slices.Equal(sections, []any{int32(16), int32(24), int32(24), int32(0)}) {
 		t.Errorf("sections %v, %v", sections, err)
 	}
@@ -73,7 +73,7 @@ func TestRead(t *testing.T) {
 // read.
 func TestTruncated(t *testing.T) {
 	for _, path := range files {
-		data := testkit.ReadGolden(path)
+		data := kit.ReadGolden(path)
 		whole, _, err := readBytes(data)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
@@ -171,9 +171,9 @@ func TestHostile(t *testing.T) {
 		"factors twice":    {newHeader(2, 0).add("rope_freqs.weight", uint32(1), uint64(1), uint32(0), uint64(0), "rope_freqs.weight", uint32(1), uint64(1), uint32(0), uint64(0)).Bytes(), "twice"},
 	}
 	for name, test := range tests {
-		before := testkit.AllocatedBytes()
+		before := kit.AllocatedBytes()
 		_, _, err := readBytes(test.data)
-		took := testkit.AllocatedBytes() - before
+		took := kit.AllocatedBytes() - before
 		if err == nil || !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q", name, err, test.want)
 		}
@@ -212,7 +212,7 @@ func TestEndless(t *testing.T) {
 // FuzzRead reads any bytes as a file, and the keys as those of a model.
 func FuzzRead(f *testing.F) {
 	for _, path := range files {
-		f.Add(testkit.ReadGolden(path))
+		f.Add(kit.ReadGolden(path))
 	}
 	f.Add(newHeader(0, 1).add("x", uint32(typeArray), uint32(typeString), uint64(2), "a", "b").Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,4 +1,0 @@
-// A module of its own: it keeps the vectors out of the zip that importers of posenc download.
-module github.com/go-posenc/posenc/vectors
-
-go 1.26.0
