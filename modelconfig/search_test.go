@@ -264,6 +264,9 @@ func (want *searchedLayer) compareLayer(rope *Rope, i int, layer Layer, say func
 		}
 	}
 	of.K = ""
+	if len(cfg.InvFreq) == 1 { // of one pair all layouts are the same
+		of.Layout = layoutNames[cfg.Layout]
+	}
 	if len(of.Axis) == len(cfg.InvFreq) && len(cfg.Axes) == len(cfg.InvFreq) { // nothing tells the axis of a pair that does not turn
 		axes := []byte(of.Axis)
 		for i, f := range cfg.InvFreq {

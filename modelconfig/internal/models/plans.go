@@ -15,7 +15,8 @@ import (
 func always(*document.Reader) bool { return true }
 
 func withoutRopeBlock(r *document.Reader) bool {
-	return !r.Has("rope_parameters") && !r.Has("rope_scaling")
+	scaling, _ := r.Object("rope_scaling")
+	return !r.Has("rope_parameters") && len(scaling) == 0
 }
 
 // olderRopeType reports whether rope_scaling names its rule by type alone.
