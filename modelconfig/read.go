@@ -92,7 +92,7 @@ func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
 // reader returns them: string, bool, any integer or float type, and slices of these or []any. An absent key has
 // the default of llama.cpp or ollama for its architecture.
 //
-// tensors has the name of each tensor of the file, of all its parts if it is in several. The values are those of
+// tensors has the name of each tensor of the file, of all its parts if it is in several. Give the values of
 // rope_freqs.weight, rope_factors_short.weight and rope_factors_long.weight, and nil for other tensors. Keys do
 // not say whether a file has these three: the names of the others say that one is absent. examples/gguf has the
 // lines from a file to both arguments.

@@ -160,7 +160,7 @@ func NamesALiBi(key string, v any) bool {
 	return slices.Contains(WordsOf(key), "alibi") && !turnsOff(v)
 }
 
-// turnsOff reports whether a value of a key about positions means that there are none.
+// turnsOff reports whether a value of a key about positions means: no positions.
 func turnsOff(v any) bool {
 	switch v := v.(type) {
 	case nil:

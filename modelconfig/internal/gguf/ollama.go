@@ -49,7 +49,7 @@ const (
 	floorKey          = "attention.floor_scale"
 )
 
-// OllamaKeys are those of them that are about rotation.
+// OllamaKeys are the keys about rotation that ollama alone writes.
 var OllamaKeys = []string{mscaleKey, partKey, slidingPartKey, slidingFactorKey, slidingTypeKey, interleavedKey}
 
 // written is the name that a file has for a key of llama.cpp.

@@ -46,7 +46,7 @@ func unreadKeys(r *document.Reader, f *models.ModelType, keys document.Object, p
 	}
 }
 
-// switchesPositions reports whether a key switches positions on and off, and not those of another kind.
+// switchesPositions reports whether a key switches all positions of a model on and off.
 func switchesPositions(name string) bool {
 	words := document.WordsOf(name)
 	others := []string{"abs", "absolute", "learned", "learnable", "trainable", "relative", "rel", "sinusoidal", "sine", "mid", "token", "type"}

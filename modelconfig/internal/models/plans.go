@@ -644,7 +644,7 @@ func headOf64(r *document.Reader) {
 	r.FailIf(dim != 64 && !r.Has("head_dim"), document.ErrValue, "head_dim", "absent", "%d, as qk_rope_head_dim: without it transformers makes angles for 64 elements", dim)
 }
 
-// headOfBothParts: the same, of which partial_rotary_factor is the part that rotates.
+// headOfBothParts: the same, where partial_rotary_factor is the part that rotates.
 func headOfBothParts(r *document.Reader) {
 	scaling, _ := r.Object("rope_scaling")
 	r.FailIf(len(scaling) > 0 && scaling["partial_rotary_factor"] == nil, document.ErrUnknown, "rope_scaling", "an object", "rope_parameters: to rope_scaling the class adds no partial_rotary_factor, and then makes angles for whole heads")
