@@ -72,10 +72,13 @@ func (r *ggufReader) written(key string) string {
 func isOllamas(key string, sliding bool) bool {
 	known := slices.Contains(OllamaKeys, key)
 	for _, of := range OllamaNames {
-		known = known || slices.Contains(of.Names, key) && (sliding || !strings.HasSuffix(of.Key, "_swa"))
+		known = known || slices.Contains(of.Names, key) && (sliding || !ofSliding(key) && !strings.HasSuffix(of.Key, "_swa"))
 	}
 	return known
 }
+
+// ofSliding reports whether a key tells layers with a sliding window from the others.
+func ofSliding(key string) bool { return strings.HasPrefix(key, "rope.global.") }
 
 // ofTower reports whether a key is about the images or sounds of a model, which ollama has in one file with the text.
 func ofTower(key string) bool {
