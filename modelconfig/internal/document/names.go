@@ -117,8 +117,9 @@ func SubjectOf(key string) subject {
 // NamesRotation reports whether the name of a key is about rotary positions.
 func NamesRotation(key string) bool { return SubjectOf(key) == AboutRotation }
 
-// RotationKey returns the first key that says that a model rotates, with its path, in keys and in objects of them
-// that are about attention; "" if there is none. A value that turns something off says nothing.
+// RotationKey returns the first key that says that a model rotates, with its path, in keys and in objects of them,
+// but for objects about images, audio and quantization; "" if there is none. A value that turns something off says
+// nothing.
 func RotationKey(keys Object, unread func(key string) bool) string {
 	return rotationKey(keys, "", unread)
 }
@@ -143,7 +144,7 @@ func rotationKey(keys Object, path string, unread func(key string) bool) string 
 		if rotates && !unread(key) {
 			return key
 		}
-		if isObject && has("attn", "attention") {
+		if isObject && !unread(key) && !has("vision", "visual", "vit", "image", "video", "audio", "speech", "tower", "projector", "quantization") {
 			if found := rotationKey(inner, key+".", unread); found != "" {
 				return found
 			}

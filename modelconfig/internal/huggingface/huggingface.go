@@ -41,6 +41,9 @@ func Read(function string, config []byte, as string, vision bool) (*description.
 	if r.Err == nil {
 		readModel(r, &f, m)
 	}
+	if r.Err == nil && as == "" && !vision && holder == "" {
+		classDecides(r, function, config, m)
+	}
 	if r.Err != nil {
 		return nil, r.Err
 	}
@@ -861,7 +864,7 @@ func positionKeys(r *document.Reader, f *models.ModelType) {
 	r.MustBe(halves, document.ErrContradiction, fmt.Sprintf(layout, halves), "is_neox_style")
 	r.Integer("original_max_position_embeddings") // before positionKind, which takes a text for a kind
 	positionKind(r, f)
-	r.MustBe(true, document.ErrUnknown, "true or no such key: the code of LFM2 rotates, with it or without it", "use_pos_enc")
+	r.MustBe(true, document.ErrUnknown, "true or no such key: the only known code with this key, of LFM2, rotates in any case", "use_pos_enc")
 	if !f.DualChunk {
 		r.MustLack("no such key: programs have dual chunk attention for Qwen 2 and 3 only (posenc.DualChunk has its positions)",
 			"dual_chunk_attention_config")

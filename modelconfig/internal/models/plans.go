@@ -580,6 +580,8 @@ func mptRope(r *document.Reader) {
 		r.FailIf(strings.HasPrefix(name, "Mpt"), document.ErrContradiction, "architectures", document.Quoted(name),
 			"MPTForCausalLM where attn_config.rope is true: the class of transformers has %s in any case", ALiBi)
 	}
+	r.FailIf(r.Flag(config+"alibi", false), document.ErrContradiction, config+"alibi", true,
+		"false where attn_config.rope is true: the code would add ALiBi to the scores of rotated heads")
 	overrides, _ := r.Object("block_overrides")
 	r.FailIf(len(overrides) > 0, document.ErrUnknown, "block_overrides", "an object",
 		"no such key: it may take the rotation away from layers (use posenc.RotaryConfig)")
