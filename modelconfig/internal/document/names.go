@@ -15,6 +15,11 @@ import (
 func Nearest(name string, known []string) string {
 	best, least := "", len(name)/3+1
 	for _, k := range known {
+		if k != name && strings.EqualFold(k, name) {
+			return k
+		}
+	}
+	for _, k := range known {
 		if longer := strings.HasPrefix(k, name+"_"); longer && name != "" && (best == "" || len(k) < len(best)) {
 			best = k
 		}
