@@ -95,7 +95,9 @@ func TypeOfClass(class string) string {
 	if !found {
 		return ""
 	}
-	plain := func(name string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name)) }
+	plain := func(name string) string {
+		return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
+	}
 	names := Types.Names()
 	if i := slices.IndexFunc(names, func(other string) bool { return plain(other) == plain(name) }); i >= 0 {
 		return names[i]
