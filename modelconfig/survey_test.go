@@ -416,7 +416,7 @@ var formRefusals = map[string]string{
 	"which the class of this model type needs":   "transformers fails where it scales queries",
 	"all of qk_rope_head_dim rotates":            "transformers makes fewer angles than its attention takes",
 	"the layers after the last group":            "implementations disagree",
-	"the layers of this model type":              "transformers gives layers of unknown types attention, or none",
+	"which transformers knows for this model type":              "transformers gives layers of unknown types attention, or none",
 	"attn_layer_indices is":                      "the list is of more layers",
 	"head_dim is 160, want":                      "transformers ignores the key, or makes angles for other heads than it has",
 	"takes no null":                              "transformers sets an attribute that it does not read",

@@ -156,7 +156,7 @@ func textModel(r *document.Reader) (_ *document.Reader, holder string) {
 		}
 		for _, key := range document.SortedKeys(beside) {
 			r.FailIf(!document.SameValue(beside[key], inside[key]),
-				document.ErrContradiction, key, document.KindOf(beside[key]), "the value in %s, the text model, which is %s", w.Key, document.KindOf(inside[key]))
+				document.ErrContradiction, key, document.KindOf(beside[key]), "the value in %s, the text model: %s", w.Key, orMissing(inside, key))
 		}
 		if innerType, given := text.Text("model_type"); !given && w.Type == "" {
 			text.Fail(document.ErrValue, "model_type", "absent", "the type of the text model; or pass %s alone with Options.Type", w.Key)
@@ -250,6 +250,15 @@ func noTextBeside(r *document.Reader, holder string, h *models.Holder) {
 
 // class is a class of architectures, or of auto_map, where file is the file with its code.
 type class struct{ key, file, name string }
+
+// orMissing describes the value of a key, or says that there is none.
+func orMissing(o document.Object, key string) string {
+	v, ok := o[key]
+	if !ok {
+		return "it is missing there"
+	}
+	return document.KindOf(v)
+}
 
 // classesOf returns the classes of a file's model.
 func classesOf(r *document.Reader) (classes []class) {

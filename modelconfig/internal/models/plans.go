@@ -104,7 +104,7 @@ func typesOf(r *document.Reader, n int, absent func(r *document.Reader, n int) [
 		case "deepseek_sparse_attention", "qwen_sparse_attention":
 			types[i] = "indexed_attention"
 		}
-		r.FailIf(!slices.Contains(known, types[i]), document.ErrUnknown, fmt.Sprintf("%s[%d]", key, i), document.Quoted(t), "one of %q, the layers of this model type", known)
+		r.FailIf(!slices.Contains(known, types[i]), document.ErrUnknown, fmt.Sprintf("%s[%d]", key, i), document.Quoted(t), "one of %q, which transformers knows for this model type", known)
 	}
 	return types
 }
