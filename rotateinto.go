@@ -90,9 +90,9 @@ func reachOf[D any](dst *view.View[D], end int) int {
 	return end
 }
 
-// checkCache checks the cache of that name, whose tokens are those of the call, or with slots any number. A
-// token of the view holds so many of the call: 1, or 32 in pages. It returns how many tokens of the view the
-// call may reach.
+// checkCache checks a cache, the argument of that name. Without slots it has the tokens of the call, with slots
+// any number. held is the number of slots in one token of the view: 1, or 32 for pages. It returns how many
+// tokens of the view the call may reach.
 func checkCache[D any](function string, name argument.Name, dst *view.View[D], slotsName string, slots []int32, tokens, dim, held int) (reach int, err error) {
 	reach = tokens
 	if slots != nil {

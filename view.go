@@ -21,7 +21,7 @@ import (
 // HeadStride to tokens*HeadDim.
 //
 // A call must be for all tokens of a view: a call for fewer is an error too. A strided view has
-// as many as Data has room for. That is the largest n of which no two heads overlap and
+// as many as Data has room for: the largest n for which no two heads overlap and
 //
 //	(n-1)*TokenStride + (Heads-1)*HeadStride + HeadDim <= len(Data)
 //
@@ -29,7 +29,7 @@ import (
 // stride and Heads above 1, heads of n tokens do not overlap if (n-1)*TokenStride + HeadDim <= HeadStride.
 //
 // Set Tokens for the first tokens of a longer Data, such as a buffer with room for more tokens.
-// The number must be that of the call. Data then has at least the elements of these tokens, and
+// The call must have that number too. Data then has at least the elements of these tokens, and
 // may have more, in packed views too.
 //
 // A cache whose slots a call is given is different: it has room for the slots, and may have

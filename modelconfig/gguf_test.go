@@ -703,7 +703,6 @@ var refusals = map[string]string{
 	"attention.key_length_swa":         "fewer elements than rotate",
 	"attention.sliding_window":         "a window of 0 where there must be one",
 	"rope.dimension_count_swa":         "llama.cpp takes the elements of the first layer for all",
-	"rope_factors_short.weight":        "no tensors, in a model that goes beyond its original length",
 	"rope.dimension_sections":          "sections that are not of half the rotated elements, or a fourth axis of interleaved ones: ggml goes round them again",
 	"rope.freq_base_swa":               "the part of a head that rotates, of layers that do not have a base of their own",
 	"rope.scaling.factor":              "multi-head latent attention scales its scores as for YaRN",

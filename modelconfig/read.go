@@ -12,8 +12,10 @@ import (
 
 // HuggingFace reads the config.json of a model on the Hugging Face Hub: the form of transformers 4
 // (rope_theta, rope_scaling), the form of transformers 5 (rope_parameters, flat or by layer type), and
-// the keys that single models have instead. A key that is absent or null has the default of
-// transformers 5.24 for its model_type. For a model of images or audio it reads the text model. Where no
+// the keys that single models have instead. An absent key has the default of transformers 5.24 for its
+// model_type. Null means the same, except where transformers does something else with it: a null head_dim is
+// the hidden size by the heads; a null base, a null part of a head and a null in place of the rope parameters
+// of layers that rotate are errors, unless the class fills in its default. For a model of images or audio it reads the text model. Where no
 // list has the model_type, the first of architectures stands for it, as in vLLM and SGLang; where a file
 // gives the model_type of other code, its architectures and auto_map decide (Chronos-2 says t5).
 // The layout is the one of the weights on the Hub; of latent attention (MLA) only the rotary part
@@ -90,7 +92,7 @@ func HuggingFaceVision(config []byte, options ...Options) (*Model, error) {
 // reader returns them: string, bool, any integer or float type, and slices of these or []any. An absent key has
 // the default of llama.cpp or ollama for its architecture.
 //
-// tensors has the name of each tensor of the file, of all its parts if it is in several. The values are those of
+// tensors has the name of each tensor of the file, of all its parts if it is in several. Give the values of
 // rope_freqs.weight, rope_factors_short.weight and rope_factors_long.weight, and nil for other tensors. Keys do
 // not say whether a file has these three: the names of the others say that one is absent. examples/gguf has the
 // lines from a file to both arguments.

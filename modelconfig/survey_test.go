@@ -432,7 +432,7 @@ var formRefusals = map[string]string{
 	"which is 0.8":                               "transformers ignores a part beside the rope parameters of the class",
 }
 
-// formsTaken are types of which a form is read though transformers fails, with the reason.
+// formsTaken has the types for which posenc reads a form that transformers fails on, with the reason.
 var formsTaken = map[string]string{
 	"cohere_compass":            "the default layers and rope parameters of the class contradict one another",
 	"dots3_note_audio_encoder":  "the size of an adapter does not fit hidden_size",

@@ -45,6 +45,16 @@ type modelTrap struct {
 	of    func(m *Model) bool           // which of them; nil: all
 }
 
+// hasNoBase reports whether the layers without a window have the base of a file that gives none.
+func hasNoBase(m *Model) bool {
+	kinds := m.of().Kinds
+	full, ok := kinds[description.FullAttention]
+	if !ok {
+		full = kinds[""]
+	}
+	return full.Rule.Described.Base == 10000
+}
+
 func hasAxes(k description.Kind) bool { return k.Rotary.Axes != nil }
 
 func anyKind(m *Model, is func(k description.Kind) bool) bool {
@@ -219,6 +229,7 @@ var ggufTraps = []modelTrap{
 	{Trap: Trap{"factor_applies_to_longrope_and_to_factors,_too", "`scaling.factor` divides frequencies in addition to the tensors"}},
 	{Trap: Trap{"factor_0_is_none", "`scaling.factor` 0 means 1"}},
 	{Trap: Trap{"local_base_of_Gemma_3", "in Gemma 3, layers with a window have base 10000 and no scaling; files do not say so"}, typed: true},
+	{Trap: Trap{"absent_base_of_Gemma_3", "a file of Gemma 3 without `rope.freq_base` has base 10000 in all layers, as in llama.cpp, although the model has 1000000 in layers of full attention; in files that ollama converted the base is 1000000"}, typed: true, of: hasNoBase},
 	{Trap: Trap{"heads_of_Gemma_4", "in Gemma 4, layers with a window have narrower heads"}, typed: true},
 	{Trap: Trap{"half_of_the_head_in_Step_3.5", "in Step 3.5, layers of full attention rotate half of `dimension_count`"}, typed: true},
 	{Trap: Trap{"sections_of_Qwen3-VL_without_a_fourth_axis", "pairs beyond the three sections take the position of time"}, typed: true},

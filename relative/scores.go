@@ -181,8 +181,8 @@ func (m *matrices) check(function, name string, w *words, length, stated int, ap
 	return nil
 }
 
-// spare reports whether length elements, of which the rows need so many, also hold one more row of each
-// head, or one more head. Where heads lie side by side, they hold any further row.
+// spare reports whether length elements also hold one more row of each head, or one more head. The rows reach up
+// to element need. Where heads lie side by side, they hold any further row.
 func (m *matrices) spare(g view.Grid, length, need int, sideBySide bool) bool {
 	if sideBySide && m.rows > 0 {
 		return length-need >= m.rowStride

@@ -89,7 +89,7 @@ func (d *description) undescribed() (lines []string) {
 	return lines
 }
 
-// rotatingElse says it of those that rotate, or of which that is not known.
+// rotatingElse names the other parts that rotate, or may rotate.
 func (d *description) rotatingElse() (lines []string) {
 	if d.VisionUnread {
 		lines = append(lines, "vision tower: "+d.VisionError)

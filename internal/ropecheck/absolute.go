@@ -34,7 +34,7 @@ type AbsoluteReport struct {
 	Base     float64 `json:"base,omitempty"` // 0: one frequency does not tell it
 	First    int     `json:"first"`
 
-	// Descending says that positions fall from row to row, as those of Transformer-XL do.
+	// Descending says that positions fall from row to row, as in Transformer-XL.
 	Descending bool `json:"descending,omitempty"`
 
 	Step  float64  `json:"step,omitempty"`

@@ -132,8 +132,8 @@ func (v *View[T]) set(g *Grid, tokens, dim int) Problem {
 	return None
 }
 
-// inside returns the elements up to the end of the last vector, and what keeps the vectors from lying
-// in so many elements, apart.
+// inside returns the elements up to the end of the last vector. Its problem is what keeps the vectors from
+// lying apart within length elements.
 func (g *Grid) inside(length int) (need int, p Problem) {
 	if g.Sequences == 0 || g.Tokens == 0 {
 		return 0, None
@@ -150,8 +150,8 @@ func (g *Grid) inside(length int) (need int, p Problem) {
 	return need, None
 }
 
-// spare reports whether length elements hold one more token, or one more sequence, apart from the others,
-// which need so many elements.
+// spare reports whether length elements hold one more token, or one more sequence, apart from the others. The
+// others reach up to element need.
 func (g *Grid) spare(length, need int) bool {
 	count, stride := g.Tokens, g.TokenStride
 	if g.SequenceStride > 0 {

@@ -15,6 +15,11 @@ import (
 func Nearest(name string, known []string) string {
 	best, least := "", len(name)/3+1
 	for _, k := range known {
+		if k != name && strings.EqualFold(k, name) {
+			return k
+		}
+	}
+	for _, k := range known {
 		if longer := strings.HasPrefix(k, name+"_"); longer && name != "" && (best == "" || len(k) < len(best)) {
 			best = k
 		}
@@ -117,8 +122,9 @@ func SubjectOf(key string) subject {
 // NamesRotation reports whether the name of a key is about rotary positions.
 func NamesRotation(key string) bool { return SubjectOf(key) == AboutRotation }
 
-// RotationKey returns the first key that says that a model rotates, with its path, in keys and in objects of them
-// that are about attention; "" if there is none. A value that turns something off says nothing.
+// RotationKey returns the first key that says that a model rotates, with its path, in keys and in objects of them,
+// but for objects about images, audio and quantization; "" if there is none. A value that turns something off says
+// nothing.
 func RotationKey(keys Object, unread func(key string) bool) string {
 	return rotationKey(keys, "", unread)
 }
@@ -143,7 +149,7 @@ func rotationKey(keys Object, path string, unread func(key string) bool) string 
 		if rotates && !unread(key) {
 			return key
 		}
-		if isObject && has("attn", "attention") {
+		if isObject && !unread(key) && !has("vision", "visual", "vit", "image", "video", "audio", "speech", "tower", "projector", "quantization") {
 			if found := rotationKey(inner, key+".", unread); found != "" {
 				return found
 			}
@@ -160,7 +166,7 @@ func NamesALiBi(key string, v any) bool {
 	return slices.Contains(WordsOf(key), "alibi") && !turnsOff(v)
 }
 
-// turnsOff reports whether a value of a key about positions means that there are none.
+// turnsOff reports whether a value of a key about positions means: no positions.
 func turnsOff(v any) bool {
 	switch v := v.(type) {
 	case nil:

@@ -17,7 +17,7 @@ func otherFile(data []byte) string {
 		return "empty"
 	}
 	for _, f := range files {
-		if bytes.HasPrefix(data, []byte(f.start)) {
+		if bytes.HasPrefix(text, []byte(f.start)) {
 			return f.is
 		}
 	}

@@ -98,6 +98,20 @@ func (r *Reader) Lookup(key string) any {
 	}
 }
 
+// IsNull reports whether a key is there and null.
+func (r *Reader) IsNull(key string) bool {
+	keys := r.Keys
+	for {
+		first, rest, nested := strings.Cut(key, ".")
+		if !nested {
+			v, there := keys[key]
+			return there && v == nil
+		}
+		keys, _ = keys[first].(Object)
+		key = rest
+	}
+}
+
 func (r *Reader) Has(key string) bool { return r.Lookup(key) != nil }
 
 func read[T any](r *Reader, key, expected string, convert func(any) (T, bool)) (value T, present bool) {

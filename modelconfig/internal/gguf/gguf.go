@@ -46,7 +46,16 @@ const unknownKey = "no such key: no converter of llama.cpp or ollama writes it i
 // checkRopeKeys fails for a key about rotary positions that llama.cpp does not have.
 func (r *ggufReader) checkRopeKeys(arch *models.GGUFArchitecture) {
 	for _, key := range document.SortedKeys(r.keys) {
-		if len(key) < len(r.prefix) || !strings.EqualFold(key[:len(r.prefix)], r.prefix) || r.err != nil {
+		if r.err != nil {
+			return
+		}
+		if len(key) < len(r.prefix) || !strings.EqualFold(key[:len(r.prefix)], r.prefix) {
+			_, rest, _ := strings.Cut(key, ".")
+			if document.SubjectOf(key) == document.AboutRotation && !ofTower(key) && !ofTower(rest) {
+				r.err = document.ValueError(document.ErrContradiction, "GGUF", document.Quoted(key), "set",
+					"no such key, because general.architecture is %s: keys of another architecture say nothing about it",
+					document.Quoted(strings.TrimSuffix(r.prefix, ".")))
+			}
 			continue
 		}
 		rest := key[len(r.prefix):]

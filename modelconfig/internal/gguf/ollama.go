@@ -49,7 +49,7 @@ const (
 	floorKey          = "attention.floor_scale"
 )
 
-// OllamaKeys are those of them that are about rotation.
+// OllamaKeys are the keys about rotation that ollama alone writes.
 var OllamaKeys = []string{mscaleKey, partKey, slidingPartKey, slidingFactorKey, slidingTypeKey, interleavedKey}
 
 // written is the name that a file has for a key of llama.cpp.
@@ -72,10 +72,13 @@ func (r *ggufReader) written(key string) string {
 func isOllamas(key string, sliding bool) bool {
 	known := slices.Contains(OllamaKeys, key)
 	for _, of := range OllamaNames {
-		known = known || slices.Contains(of.Names, key) && (sliding || !strings.HasSuffix(of.Key, "_swa"))
+		known = known || slices.Contains(of.Names, key) && (sliding || !ofSliding(key) && !strings.HasSuffix(of.Key, "_swa"))
 	}
 	return known
 }
+
+// ofSliding reports whether a key tells layers with a sliding window from the others.
+func ofSliding(key string) bool { return strings.HasPrefix(key, "rope.global.") }
 
 // ofTower reports whether a key is about the images or sounds of a model, which ollama has in one file with the text.
 func ofTower(key string) bool {

@@ -41,6 +41,9 @@ func Read(function string, config []byte, as string, vision bool) (*description.
 	if r.Err == nil {
 		readModel(r, &f, m)
 	}
+	if r.Err == nil && as == "" && !vision && holder == "" {
+		classDecides(r, function, config, m)
+	}
 	if r.Err != nil {
 		return nil, r.Err
 	}
@@ -442,6 +445,9 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 	m.ScalingUnread = f.ScalingUnread != nil && len(scaling) > 0 && f.ScalingUnread(r) && scaling["type"] != "default" && scaling["rope_type"] != "default"
 	for _, k := range kinds {
 		rope := cmp.Or(ropes[k.LayerType], ropes[""]) // the latter where f.Lists made the kinds
+		if rope == nil && rotatesAny(m.Layers, k.LayerType) {
+			r.Fail(document.ErrValue, "rope_parameters."+k.LayerType, "null", "an object: this model has layers of this kind that rotate, and the class of its type fills in nothing for null")
+		}
 		if rope == nil || r.Err != nil {
 			continue
 		}
@@ -471,6 +477,13 @@ func readModel(r *document.Reader, f *models.ModelType, m *description.Descripti
 	}
 	readOriginalLength(r, m)
 	unreadKeys(r, f, r.Keys, "")
+}
+
+// rotatesAny reports whether a layer of a kind rotates, or an indexer for its kind.
+func rotatesAny(layers []description.Layer, kind string) bool {
+	return slices.ContainsFunc(layers, func(l description.Layer) bool {
+		return l.Rotates && l.Kind == kind || l.Indexer && kind == description.IndexerKind
+	})
 }
 
 // nulls fails for a null that the class of the type takes for no value.
@@ -674,10 +687,15 @@ func baseOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefault
 	if k.FixedBase != 0 {
 		return k.FixedBase, source
 	}
+	for _, key := range k.BaseKeys {
+		r.FailIf(!given.Given && r.IsNull(key), document.ErrValue, key, "null", "a base, or no such key")
+	}
+	rope.FailIf(!given.Given && rope.IsNull("rope_theta"), document.ErrValue, "rope_theta", "null", "a base, or no such key")
 	if given.Given && base <= 1 {
 		given.Fail(document.ErrValue, "a number above 1")
 	}
 	if f.BaseRatio != "" {
+		r.FailIf(r.IsNull(f.BaseRatio), document.ErrValue, f.BaseRatio, "null", "a number, or no such key")
 		if ratio, ok := r.Number(f.BaseRatio); ok {
 			base *= ratio
 			r.FailIf(!(base > 1 && base <= math.MaxFloat64), document.ErrValue, f.BaseRatio, ratio, "a number that leaves the base finite and above 1")
@@ -697,6 +715,8 @@ func baseOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefault
 func rotaryDimOf(r, rope *document.Reader, f *models.ModelType, k *models.KindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
 	factor := document.Value{}
 	factor.Agree(rope, "partial_rotary_factor")
+	read := !f.WholeHead() || ropeType != "default" // else no code looks at it
+	rope.FailIf(read && rope.IsNull("partial_rotary_factor"), document.ErrValue, "partial_rotary_factor", "null", "a number, or no such key")
 	rope.FailIf(k.NeedsPart && rope.OfKind && !factor.Given, document.ErrValue, "partial_rotary_factor", "absent", "%v, or another part: without it the class of this model type takes 1", k.Partial)
 	key, n, counted := cmp.Or(f.CountKey, "rotary_dim"), 0, false
 	counts := f.CountKey != "" || f.RotaryDim != 0 || f.Trailing
@@ -844,7 +864,7 @@ func positionKeys(r *document.Reader, f *models.ModelType) {
 	r.MustBe(halves, document.ErrContradiction, fmt.Sprintf(layout, halves), "is_neox_style")
 	r.Integer("original_max_position_embeddings") // before positionKind, which takes a text for a kind
 	positionKind(r, f)
-	r.MustBe(true, document.ErrUnknown, "true or no such key: the code of LFM2 rotates, with it or without it", "use_pos_enc")
+	r.MustBe(true, document.ErrUnknown, "true or no such key: the only known code with this key, of LFM2, rotates in any case", "use_pos_enc")
 	if !f.DualChunk {
 		r.MustLack("no such key: programs have dual chunk attention for Qwen 2 and 3 only (posenc.DualChunk has its positions)",
 			"dual_chunk_attention_config")

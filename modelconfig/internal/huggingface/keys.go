@@ -27,7 +27,7 @@ func unreadKeys(r *document.Reader, f *models.ModelType, keys document.Object, p
 		case (subject == document.AboutOthers || GoesByPositions(name)) && v != false:
 			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v), "false or no such key: models of this type do not have it (leave it out if the model's own code does not read it)")
 		case subject == document.AboutKind && v == false && switchesPositions(name) && !f.IsTower():
-			r.Fail(document.ErrNotRotary, document.KeyName(key), false, "true or no such key (leave it out if the model's own code does not read it)")
+			r.Fail(document.ErrUnknown, document.KeyName(key), false, "true or no such key: models of this type do not have it (leave it out if the model's own code does not read it)")
 		case subject == document.AboutKind && !isNumber(v) && v != false && !f.IsTower():
 			r.Fail(document.ErrUnknown, document.KeyName(key), document.KindOf(v), "\"rope\" or no such key for this model type (leave it out if the model's own code does not read it)")
 		case !isOff(v):
@@ -46,7 +46,7 @@ func unreadKeys(r *document.Reader, f *models.ModelType, keys document.Object, p
 	}
 }
 
-// switchesPositions reports whether a key switches positions on and off, and not those of another kind.
+// switchesPositions reports whether a key switches all positions of a model on and off.
 func switchesPositions(name string) bool {
 	words := document.WordsOf(name)
 	others := []string{"abs", "absolute", "learned", "learnable", "trainable", "relative", "rel", "sinusoidal", "sine", "mid", "token", "type"}

@@ -54,8 +54,8 @@ func readRopes(r *document.Reader, f *models.ModelType) map[string]*document.Rea
 	var known []string
 	for _, k := range f.Kinds {
 		known = append(known, k.LayerType)
-		if v, there := parameters.Keys[k.LayerType]; there && v == nil {
-			continue
+		if v, there := parameters.Keys[k.LayerType]; there && v == nil && !f.NullKinds {
+			continue // of layers that do not rotate: readModel fails for others
 		}
 		inner, _ := parameters.Object(k.LayerType)
 		rope := parameters.Within(k.LayerType, inner)

@@ -84,6 +84,27 @@ func UnrotatedTypeOf(class string) string {
 	return ""
 }
 
+// TypeOfClass returns the text model whose name a class has, as LlamaForCausalLM has that of llama, or "".
+func TypeOfClass(class string) string {
+	name, _, found := strings.Cut(class, "For")
+	for _, end := range []string{"LMHeadModel", "Model"} {
+		if !found {
+			name, found = strings.CutSuffix(class, end)
+		}
+	}
+	if !found {
+		return ""
+	}
+	plain := func(name string) string {
+		return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
+	}
+	names := Types.Names()
+	if i := slices.IndexFunc(names, func(other string) bool { return plain(other) == plain(name) }); i >= 0 {
+		return names[i]
+	}
+	return ""
+}
+
 // ReuseOf returns the entry for a type and one of the classes, or nil. Of a class in auto_map file is the file
 // that has it.
 func ReuseOf(modelType, file, class string) *Reuse {

@@ -132,7 +132,10 @@ func listedParameters(r *document.Reader, layers []description.Layer, scaled fun
 	}
 	parameters := document.Object{}
 	for i, layer := range layers {
-		rope := document.Object{"rope_type": "default", "rope_theta": theta}
+		rope := document.Object{"rope_type": "default"}
+		if theta != nil || r.IsNull("rope_theta") { // which is an error
+			rope["rope_theta"] = theta
+		}
 		if isList {
 			rope["rope_theta"] = list[i]
 		}
@@ -257,6 +260,7 @@ func flatRope(r *document.Reader, absentBase string) document.Object {
 			}
 		}
 	}
+	r.FailIf(rope["rope_theta"] == nil && r.IsNull("rope_theta"), document.ErrValue, "rope_theta", "null", "a base, or no such key")
 	if rope["rope_theta"] == nil && absentBase != "" {
 		rope["rope_theta"] = json.Number(absentBase)
 	}
@@ -297,6 +301,7 @@ func windowRope(r *document.Reader, baseKey, absentBase, absentWindow string, sh
 	if !shared {
 		window = document.Object{"partial_rotary_factor": json.Number("1")}
 	}
+	r.FailIf(r.IsNull(baseKey), document.ErrValue, baseKey, "null", "a base, or no such key")
 	if base := r.Lookup(baseKey); base != nil {
 		window["rope_theta"] = base
 	} else if absentWindow != "" {

@@ -4,7 +4,7 @@ var llamaModels = Vendor{
 	Types: []ModelType{
 		{Name: "llama", Also: []string{"TeleFLM", "llama_bidirec", "llava_llama", "solar"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, Base: 1e4},
 		{Name: "mllama_text_model", Keys: computedHead, Hidden: 4096, Heads: 32, Layers: 40, Positions: 131072, Base: 5e5, Plan: mllamaLayers},
-		{Name: "llama4_text", Hidden: 5120, Heads: 40, HeadDim: 128, Layers: 48, Positions: 131072, Base: 5e5, Layout: interleaved, NoRopeInterval: 4, QueryScale: scaledWithoutRotation, Traps: []string{"llama3_equal_factors", "no_rope_layers_has_1_for_rotation", "llama4_scales_queries_without_rotation"}},
+		{Name: "llama4_text", Hidden: 5120, Heads: 40, HeadDim: 128, Layers: 48, Positions: 131072, Base: 5e5, Layout: interleaved, NoRopeInterval: 4, EmptyFlags: true, QueryScale: scaledWithoutRotation, Traps: []string{"llama3_equal_factors", "no_rope_layers_has_1_for_rotation", "llama4_scales_queries_without_rotation"}},
 		{Name: "chameleon", Keys: computedHead, Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 1e4},
 		{Name: "evolla", Also: []string{"EvollaModel"}, Hidden: 4096, Heads: 32, Layers: 32, Positions: 8192, Base: 5e5},
 	},

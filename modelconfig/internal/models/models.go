@@ -84,6 +84,7 @@ type ModelType struct {
 	LayerTypes     *LayerTypesRule
 	Rotating       []string // the layer types that rotate; nil: all
 	NoRopeInterval int      // default of no_rope_layer_interval
+	EmptyFlags     bool     // an empty no_rope_layers is the default
 	Kinds          []KindDefaults
 	ListKey        string // a list with an entry for each layer, by which Lists makes kinds
 	Lists          func(r *document.Reader, key string, f *ModelType, layers []description.Layer) []KindDefaults
@@ -95,6 +96,7 @@ type ModelType struct {
 	Axes     *axesRule
 	Sections []int // default of mrope_section
 
+	NullKinds         bool     // the class fills in its defaults for a null in rope_parameters; else a null is an error where layers rotate
 	FlatBlock         bool     // a flat rope_parameters is read as rope_scaling is
 	Alpha             bool     // "dynamic" may have alpha (HunYuan)
 	YarnIsLongRoPE    bool     // early files say yarn (Phi-3)
@@ -426,7 +428,7 @@ func (t *ModelType) layersPlan() plan {
 	case t.Plan != nil:
 		p = t.Plan
 	case t.NoRopeInterval != 0:
-		p = ropeFlags(t.NoRopeInterval)
+		p = ropeFlags(t.NoRopeInterval, t.EmptyFlags)
 	case rule != nil && rule.Alone:
 		p = func(r *document.Reader, n int) []description.Layer { return named(rule.types(r, n), t.Rotating...) }
 	case rule != nil:

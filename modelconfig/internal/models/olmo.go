@@ -6,7 +6,7 @@ var olmoModels = Vendor{
 		{Name: "olmoe", Hidden: 2048, Heads: 16, Layers: 16, Positions: 4096, Base: 1e4},
 		{Name: "flex_olmo", Hidden: 4096, Heads: 32, Layers: 32, Positions: 4096, Base: 5e5},
 		{Name: "olmo_hybrid", Hidden: 3840, Heads: 30, Layers: 32, Positions: 65536, Base: 1e4, LayerTypes: &LayerTypesRule{Custom: olmoHybridLayers, Unrotated: []string{linearAttention}}, Rotating: []string{"full_attention"}},
-		{Name: "olmo3", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, LayerTypes: &LayerTypesRule{Last: 4, Others: "sliding_attention"}, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 5e5, BaseKeys: []string{"rope_theta"}, Scaled: true}, {LayerType: "sliding_attention", Base: 5e5, BaseKeys: []string{"rope_theta"}}}, BaseUnread: always, ScalingUnread: olderRopeType},
+		{Name: "olmo3", Hidden: 4096, Heads: 32, Layers: 32, Positions: 2048, LayerTypes: &LayerTypesRule{Last: 4, Others: "sliding_attention"}, NullKinds: true, Kinds: []KindDefaults{{LayerType: "full_attention", Base: 5e5, BaseKeys: []string{"rope_theta"}, Scaled: true}, {LayerType: "sliding_attention", Base: 5e5, BaseKeys: []string{"rope_theta"}}}, BaseUnread: always, ScalingUnread: olderRopeType},
 		{Name: "molmo2_text", Hidden: 4096, Heads: 32, HeadDim: 128, Layers: 36, Positions: 36864, Base: 1e4, ListKey: "rope_scaling_layers", Lists: scaledLayers},
 	},
 	Holders: []Holder{

@@ -114,7 +114,7 @@ func interval(r *document.Reader, key string, absent int) int {
 	if ok && every >= 1 {
 		return every
 	}
-	r.FailIf(isNull(r, key), document.ErrValue, key, "null", "a number, or no such key, which means %d", absent)
+	r.FailIf(r.IsNull(key), document.ErrValue, key, "null", "a number, or no such key, which means %d", absent)
 	r.FailIf(ok, document.ErrValue, key, every, "at least 1")
 	return absent
 }
@@ -159,8 +159,11 @@ func flagged(r *document.Reader, key string, n int) []int {
 }
 
 // ropeFlags reads no_rope_layers; without it, the last layer of each interval does not rotate.
-func ropeFlags(absent int) plan {
+// Code of some types takes an empty list for none.
+func ropeFlags(absent int, emptyIsNone bool) plan {
 	return func(r *document.Reader, n int) []description.Layer {
+		list, given := r.Integers("no_rope_layers")
+		r.FailIf(given && len(list) == 0 && !emptyIsNone, document.ErrValue, "no_rope_layers", document.ListText(0), "one entry for each of %d layers, or no such key", n)
 		flags, every := flagged(r, "no_rope_layers", n), interval(r, "no_rope_layer_interval", absent)
 		return rotatingWhere(n, func(i int) bool { return flags == nil && (i+1)%every != 0 || flags != nil && flags[i] == 1 })
 	}
@@ -169,7 +172,7 @@ func ropeFlags(absent int) plan {
 // exaone4Layers: global layers do not rotate if there are local ones. sliding_window_pattern
 // is a number, or letters such as LLLG.
 func exaone4Layers(r *document.Reader, n int) []description.Layer {
-	if isNull(r, "sliding_window") {
+	if r.IsNull("sliding_window") {
 		return everyLayer(r, n)
 	}
 	const key = "sliding_window_pattern"
@@ -319,7 +322,7 @@ func iquestLayers(r *document.Reader, n int) []description.Layer {
 		types = slices.Concat(list("first_layers_types", f), slices.Repeat(block, max(0, min(times, most))), list("last_layers_types", f, f, f))
 		r.FailIf(len(types) != n, document.ErrContradiction, "num_hidden_layers", n, "the %d layers of first_layers_types, hybrid_layers_types_block and last_layers_types", len(types))
 	}
-	if !r.Flag("use_sliding_window", true) || isNull(r, "sliding_window") {
+	if !r.Flag("use_sliding_window", true) || r.IsNull("sliding_window") {
 		types = patterned("(F)", n)
 	}
 	layers := named(types[:min(n, len(types))])
@@ -361,7 +364,7 @@ func iquestDraft(r *document.Reader, n int) []description.Layer {
 	unrotated, _ := r.Integers("no_rope_layers")
 	r.FailIf(len(unrotated) > 0, document.ErrUnknown, "no_rope_layers", document.ListText(len(unrotated)), "an empty list: the layer of the draft rotates")
 	kind := description.SlidingAttention
-	if window == 0 || isNull(r, "sliding_window") {
+	if window == 0 || r.IsNull("sliding_window") {
 		kind = description.FullAttention
 	}
 	return named([]string{kind})
@@ -470,7 +473,7 @@ func deepSeekV4Layers(r *document.Reader, n int) []description.Layer {
 
 // kimiK3Width: Q and K have a width of their own.
 func kimiK3Width(r *document.Reader) {
-	r.FailIf(isNull(r, "qkv_hidden_size"), document.ErrValue, "qkv_hidden_size", "null", "the width of Q and K, or no such key for 1536")
+	r.FailIf(r.IsNull("qkv_hidden_size"), document.ErrValue, "qkv_hidden_size", "null", "the width of Q and K, or no such key for 1536")
 }
 
 // neoXPositions: vLLM takes the order of pairs of Nemotron NAS from the kind of positions, SGLang does not.
@@ -532,11 +535,6 @@ func unscaled(r *document.Reader) {
 	}
 }
 
-func isNull(r *document.Reader, key string) bool {
-	v, there := r.Keys[key]
-	return there && v == nil
-}
-
 // countPatches: Chronos-2 has a token for each patch of its context and of its forecast, and one between them
 // by use_reg_token.
 func countPatches(r *document.Reader) {
@@ -582,6 +580,8 @@ func mptRope(r *document.Reader) {
 		r.FailIf(strings.HasPrefix(name, "Mpt"), document.ErrContradiction, "architectures", document.Quoted(name),
 			"MPTForCausalLM where attn_config.rope is true: the class of transformers has %s in any case", ALiBi)
 	}
+	r.FailIf(r.Flag(config+"alibi", false), document.ErrContradiction, config+"alibi", true,
+		"false where attn_config.rope is true: the code would add ALiBi to the scores of rotated heads")
 	overrides, _ := r.Object("block_overrides")
 	r.FailIf(len(overrides) > 0, document.ErrUnknown, "block_overrides", "an object",
 		"no such key: it may take the rotation away from layers (use posenc.RotaryConfig)")
@@ -603,12 +603,12 @@ func mptRope(r *document.Reader) {
 }
 
 func slidingWindow(r *document.Reader) {
-	r.FailIf(isNull(r, "sliding_window"), document.ErrNotRotary, "sliding_window", "null", "a number: layers without a window do not rotate")
+	r.FailIf(r.IsNull("sliding_window"), document.ErrNotRotary, "sliding_window", "null", "a number: layers without a window do not rotate")
 }
 
 // windowGiven: without a window no layer rotates but dense ones.
 func windowGiven(r *document.Reader) {
-	r.FailIf(isNull(r, "sliding_window"), document.ErrUnknown, "sliding_window", "null", "a number: without a window the code of this type rotates no layers but dense ones")
+	r.FailIf(r.IsNull("sliding_window"), document.ErrUnknown, "sliding_window", "null", "a number: without a window the code of this type rotates no layers but dense ones")
 }
 
 func baichuan7B(r *document.Reader) {
@@ -647,7 +647,7 @@ func headOf64(r *document.Reader) {
 	r.FailIf(dim != 64 && !r.Has("head_dim"), document.ErrValue, "head_dim", "absent", "%d, as qk_rope_head_dim: without it transformers makes angles for 64 elements", dim)
 }
 
-// headOfBothParts: the same, of which partial_rotary_factor is the part that rotates.
+// headOfBothParts: the same, where partial_rotary_factor is the part that rotates.
 func headOfBothParts(r *document.Reader) {
 	scaling, _ := r.Object("rope_scaling")
 	r.FailIf(len(scaling) > 0 && scaling["partial_rotary_factor"] == nil, document.ErrUnknown, "rope_scaling", "an object", "rope_parameters: to rope_scaling the class adds no partial_rotary_factor, and then makes angles for whole heads")
@@ -655,7 +655,7 @@ func headOfBothParts(r *document.Reader) {
 }
 
 func checkLatentHead(r *document.Reader, dim int, by string) {
-	r.FailIf(isNull(r, "head_dim"), document.ErrValue, "head_dim", "null", "%d, by %s, or no such key", dim, by)
+	r.FailIf(r.IsNull("head_dim"), document.ErrValue, "head_dim", "null", "%d, by %s, or no such key", dim, by)
 	given, ok := r.Integer("head_dim")
 	r.FailIf(ok && given != dim, document.ErrContradiction, "head_dim", given, "%d, by %s", dim, by)
 }

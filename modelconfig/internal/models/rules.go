@@ -75,6 +75,7 @@ func logarithmTo(length, offset int) *posenc.QueryScaling {
 func scaledWithoutRotation(p *RopeParameters) *posenc.QueryScaling {
 	r := p.Model
 	const tuning = "attn_temperature_tuning"
+	r.FailIf(r.IsNull(tuning), document.ErrValue, tuning, "null", "true or false, or no such key, which means true: the class of this model type takes no null")
 	if _, isNumber := document.ToNumber(r.Lookup(tuning)); isNumber { // as transformers 4 wrote it
 		if n, _ := r.Number(tuning); n == 0 {
 			return nil
@@ -146,7 +147,7 @@ func (p *RopeParameters) OriginalPositions(least int) int {
 	case p.Type.OriginalPositions != 0:
 		return p.Type.OriginalPositions
 	}
-	p.FailIf(isNull(p.Reader, key), document.ErrValue, key, "null", "a number, or no such key for max_position_embeddings")
+	p.FailIf(p.IsNull(key), document.ErrValue, key, "null", "a number, or no such key for max_position_embeddings")
 	return p.Positions
 }
 

@@ -51,7 +51,7 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	return nil, errors.New("not a npy, npz or safetensors file")
 }
 
-// readData reads n bytes, the rest of a file of which left bytes are left, or a number that is not known. It fails
+// readData reads n bytes, the rest of a file that has left more bytes, or an unknown number. It fails
 // for more and for fewer; of names what the bytes are.
 func readData(r io.Reader, n int, left int64, of string) ([]byte, error) {
 	if left != input.Unknown && left != int64(n) {

@@ -107,7 +107,7 @@ type header struct {
 	in      *bufio.Reader
 	order   binary.ByteOrder
 	done    uint64 // bytes that have been read
-	end     uint64 // bytes that there are
+	end     uint64 // bytes of the file
 	cut     bool   // the file goes on after end
 	at      string // what is read, for errors
 	kept    int    // bytes of memory
@@ -129,7 +129,7 @@ func (h *header) fail(format string, args ...any) {
 	}
 }
 
-// read fills keys and the names of tensors, and returns where those of frequency factors are.
+// read fills keys and the names of tensors, and returns where the tensors of frequency factors are.
 func (h *header) read(first bool) map[string]tensor {
 	if magic := h.bytes(uint64(len(Magic))); h.err == nil && string(magic) != Magic {
 		h.fail("they are %q, want %q", magic, Magic)

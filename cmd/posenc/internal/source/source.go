@@ -37,7 +37,7 @@ type Source struct {
 	Others []Other // parts that are neither of both
 }
 
-// VisionUnread reports whether there is a tower of which is not known whether it rotates.
+// VisionUnread reports whether the file has a tower that posenc does not know.
 func (s *Source) VisionUnread() bool {
 	return s.VisionErr != nil && !errors.Is(s.VisionErr, modelconfig.ErrNotRotary)
 }
