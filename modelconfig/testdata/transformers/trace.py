@@ -358,18 +358,26 @@ def frequencies(module, kind, cos, sin):
     return survey.angles(cos, sin)[1].tolist(), False, factor
 
 
-def explained(before, after, run):
+def consistent(functions, factor):
+    """Whether what rotates by nothing multiplied whole heads by a factor."""
+    return any(given.shape == result.shape and abs(float(result.norm() / given.norm().clamp(min=1e-30)) - factor) < 1e-4 for given, result in functions)
+
+
+def explained(before, after, run, functions):
     """What leads from a head before to a head after: a record, None where nothing changed."""
     size = max(float(before.abs().max()), 1e-30)
     before, after = before / size, after / size
     if torch.allclose(before, after, rtol=0, atol=1e-6):
         return None
+    candidates = []
     for module, kind, output in run.tables:
         try:
             cos, sin = tables(output)
         except Exception:
             continue
         factor = float(torch.hypot(cos[0, 0].double(), sin[0, 0].double()))
+        candidates.append((not consistent(functions, factor), len(candidates), module, kind, cos, sin, factor))
+    for _, _, module, kind, cos, sin, factor in sorted(candidates, key=lambda c: c[:2]):
         if cos.shape[-1] * 2 > before.shape[-1] or factor == 0:
             continue
         for scaled in dict.fromkeys((factor, 1.0)):
@@ -411,7 +419,7 @@ def trace(config):
 
 
 def layer_letter(run, records, q0, k0, q1, k1, scaling, functions):
-    how = explained(k0[0, 0], k1[0, 0], run)
+    how = explained(k0[0, 0], k1[0, 0], run, functions)
     record = {"head_dim": k0.shape[-1]}
     if scaling is not None and abs(float(scaling) * math.sqrt(q0.shape[-1]) - 1) > 1e-6:
         record["scaling"] = round(float(scaling) * math.sqrt(q0.shape[-1]), 6)
