@@ -88,17 +88,14 @@ func hadamardOf(a *kit.Arguments, block int) (hadamard, unit int) {
 func quantizedOf[D posenc.Quantized](a *kit.Arguments, tokens, heads, dim, block int, scales bool) (v posenc.QuantizedView[D]) {
 	units := dim / block
 	if scales && (!a.Any() || a.Below(4) > 0) { // strides are multiples of heads
+		filled := heads
 		if a.Any() { // numbers may be far too large to be counted up to
-			tokens = min(kit.Small(tokens), 64)
+			tokens, filled = min(kit.Small(tokens), 64), min(kit.Small(heads), 64)
 		}
-		v.View = kit.RandomShape[D](a.R, tokens, heads, 1, kit.Apart)
+		v.View = kit.RandomShape[D](a.R, tokens, filled, 1, kit.Apart)
 		v.TokenStride, v.HeadStride, v.SequenceStride = v.TokenStride*units, v.HeadStride*units, v.SequenceStride*units
-		shape := v.View
-		if a.Any() {
-			shape.Heads = min(kit.Small(heads), 64)
-		}
-		kit.FillView(a, &shape, tokens, units)
-		shape.Heads, v.View = v.Heads, shape
+		kit.FillView(a, &v.View, tokens, units)
+		v.Heads = heads
 	} else {
 		v.View = kit.ViewOfHeads[D](a, tokens, heads, units)
 	}

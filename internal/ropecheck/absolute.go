@@ -213,8 +213,12 @@ func CheckAbsolute(table AbsoluteTable) (*AbsoluteReport, error) {
 		reversed.Values = append(reversed.Values, table.Values[r*table.Dim:][:table.Dim]...)
 	}
 	falling := reversed.report()
-	bothDiffer := falling.Verdict == Differs && report.Verdict == Differs
-	if falling.Verdict == NotDecidable || bothDiffer && len(falling.Faults) >= len(report.Faults) {
+	most := 3 // a table that is not known otherwise has few faults, or it is not known this way either
+	if report.Verdict == Differs {
+		most = len(report.Faults) - 1
+	}
+	finite := math.Abs(falling.Base)+math.Abs(falling.Step)+math.Abs(falling.Scale) <= math.MaxFloat64
+	if !finite || falling.Verdict == NotDecidable || falling.Verdict == Differs && len(falling.Faults) > most {
 		return report, nil
 	}
 	falling.First, falling.Descending = falling.First+table.Rows-1, true

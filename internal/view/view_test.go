@@ -88,7 +88,7 @@ func eachKind(t *testing.T, rounds int, try func(t *testing.T, r *rand.Rand, seq
 // Rows of a view overlap exactly when a bitmap says so. Data has to reach to the last element of the last row,
 // for a packed view to hold nothing more, and for others no further token, unless Tokens says how many there are.
 func TestRowsOverlap(t *testing.T) {
-	memory := make([]float32, 4096)
+	memory := make([]float32, 8192)
 	eachKind(t, 100000, func(t *testing.T, r *rand.Rand, sequences bool) (tried, overlap bool) {
 		tokens, dim := randomSize(r, sequences)
 		v := randomView(r, tokens, dim, sequences)

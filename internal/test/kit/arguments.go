@@ -70,7 +70,7 @@ func (a *Arguments) finish() {
 
 const (
 	anyBytes    = 16 << 10  // of memory for arguments of any kind, so that slices meet
-	sharedBytes = 64 << 20  // for those that lie one by one
+	sharedBytes = 160 << 20 // for those that lie one by one
 	guardBytes  = 256 << 10 // for each slice next to a guard
 	guardPieces = 24
 	canaryBytes = 320
@@ -533,10 +533,16 @@ func FillView[T Stored](a *Arguments, v *posenc.View[T], tokens, dim int) {
 	case kind == 1 && a.Any():
 		length += a.Below(100)
 	case kind < 4 && padding > 0:
-		length += a.Below(padding)
+		length += a.Below(min(padding, 1<<12)) // the arena bounds all
+	}
+	if a.Any() && length > mostAny { // strides of any size
+		length = 0
 	}
 	v.Data = Slice[T](a, length)
 }
+
+// mostAny is the most elements of a view of any shape: memory holds some of them, of any type.
+const mostAny = 1 << 20
 
 // changeShape sets a field of a view to a number of any kind.
 func changeShape[T Stored](a *Arguments, v *posenc.View[T], dim int) {

@@ -102,7 +102,7 @@ func spare[T Stored](a *Arguments, v *posenc.View[T], tokens, dim int) {
 	if kind > 0 {
 		v.Tokens = more
 	}
-	if kind > 1 {
+	if kind > 1 && tokens > 0 { // without data nothing tells the view
 		held = tokens
 	}
 	v.Data = Slice[T](a, ReachOf(v, held, dim))
